@@ -1,0 +1,1 @@
+"""TOML files -> Config: layers, parse, merge, structure. Knows nothing of ACP."""

@@ -1,0 +1,1 @@
+"""Where text comes from: one contract, one module an adapter."""

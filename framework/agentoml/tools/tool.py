@@ -1,0 +1,60 @@
+"""The contract of a tool: what the model is told of it, and what running it needs and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from attrs import field, frozen
+
+from agentoml.wire.client import Client
+
+Content = Mapping[str, Any]
+"""One item of an ACP tool call's `content`: {"type": "content" | "diff" | "terminal", ...}."""
+
+
+@frozen
+class ToolContext:
+    """Where a tool call runs: the session's directories, its client and the call it reports to.
+
+    `report` shows content of the call while it runs (it replaces what was shown before).
+    """
+
+    session_id: str
+    tool_call_id: str
+    cwd: str
+    roots: tuple[str, ...]
+    client: Client
+    report: Callable[[tuple[Content, ...]], None]
+
+
+@frozen
+class ToolResult:
+    """What came of a call: `text` for the model, `content` for the user (empty: the text is shown)."""
+
+    text: str
+    content: tuple[Content, ...] = ()
+    failed: bool = False
+
+
+@frozen
+class Tool:
+    """A tool: `kind` is an ACP tool kind, `title` a template over the arguments, `locations` the names of the
+    arguments that are paths. `parameters` is a JSON Schema object whose required keys were checked before `run`.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    run: Callable[[Mapping[str, Any], ToolContext], Awaitable[ToolResult]] = field(eq=False)
+    kind: str = "other"
+    title: str = ""
+    locations: tuple[str, ...] = ()
+
+
+class Preview(Protocol):
+    """What an edit would do, shown while permission for it is asked."""
+
+    async def __call__(self, args: Mapping[str, Any], context: ToolContext) -> tuple[Content, ...]:
+        """Return the content (a diff) of a call that has not run."""
+        ...
