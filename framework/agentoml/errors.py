@@ -34,7 +34,7 @@ class ConfigError(AgentomlError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(problem.line() for problem in self.problems))
+        super().__init__("\n".join(problem.one_line() for problem in self.problems))
 
 
 class RequestError(AgentomlError):

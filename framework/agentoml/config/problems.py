@@ -1,0 +1,223 @@
+"""What is wrong with a configuration: stable codes, the place in the user's own text, the remedy; and how it is shown.
+
+A stage finds a problem by its key path; `locate` adds file, line and column from the texts it came from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+Severity = Literal["error", "warning"]
+Path = tuple[str | int, ...]
+"""Where something stands in a TOML document: keys, and indexes of list items."""
+
+CODES: dict[str, str] = {
+    "AGT001": "A file that is named can't be read.",
+    "AGT002": "A file is not UTF-8 text.",
+    "AGT003": "A file is empty or too large to be a configuration.",
+    "AGT010": "A line is not TOML.",
+    "AGT011": "A key or table is defined twice in one file.",
+    "AGT012": "A string, list or inline table is not closed.",
+    "AGT013": "A value is not a TOML value: mostly a text without quotes.",
+    "AGT014": "A character that TOML does not allow here.",
+    "AGT015": "Values are nested too deeply.",
+    "AGT101": "A key that does not exist here.",
+    "AGT102": 'A value of the wrong type. Nothing is converted: "3" is not 3, and a string is not a list.',
+    "AGT103": "A word that is not one of those allowed here.",
+    "AGT104": "A key that must be given is missing.",
+    "AGT105": "Of several keys exactly one must be given.",
+    "AGT106": "A duration without a number and a unit: ms, s, m, h or d.",
+    "AGT107": "A name that is empty, or begins or ends with a space, or can't be printed.",
+    "AGT108": "A key or word that is reserved, or not supported yet.",
+    "AGT109": "A number that is out of range.",
+    "AGT110": "A text that does not have the form asked for here.",
+    "AGT111": "A key that has no effect beside the other keys of its table.",
+    "AGT112": "A schema version that this program does not know.",
+    "AGT113": "A secret must not stand in a file: name the place where it is to be had.",
+    "AGT201": "A name that names nothing in this configuration.",
+    "AGT202": "Options depend on each other in a circle.",
+    "AGT203": "Two options set the same key of the profile.",
+    "AGT204": "An example of a permission set does not come out as it says.",
+    "AGT205": "A default that names nothing to choose from.",
+    "AGT206": "An option that takes any value must say what an unlisted one does.",
+    "AGT251": "A value of the base that none of its option's values sets.",
+    "AGT301": "A file or preset that is extended can't be found.",
+    "AGT302": "Files extend each other in a circle.",
+    "AGT303": "Files extend each other more than ten deep.",
+    "AGT304": "An entry is removed that is not inherited.",
+    "AGT305": "`remove = true` stands alone in its table.",
+    "AGT306": "A text file that is named can't be read.",
+}
+"""code -> what it means, in one sentence. 0xx reading and TOML, 1xx shape, 2xx names, 3xx layers."""
+
+
+class Related(NamedTuple):
+    """Another place that has to do with a problem."""
+
+    message: str
+    file: str
+    line: int
+    column: int
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong. Lines and columns count from 1; `line` is 0 until the place is known.
+
+    `message` is one sentence without the place and without a full stop, `hint` says what to do. `at` tells
+    whether the key or its value is to blame. Neither ever holds a secret.
+    """
+
+    code: str
+    message: str
+    path: Path = ()
+    hint: str = ""
+    at: Literal["key", "value"] = "value"
+    severity: Severity = "error"
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end_column: int = 0
+    source_line: str = ""
+    related: tuple[Related, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The path as TOML writes it: `models."acme/big".limit.context`, `steps[0]`."""
+        return dotted(self.path)
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`, or as much of it as is known."""
+        if not self.line:
+            return self.file or "configuration"
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def one_line(self) -> str:
+        """Return it on one line: `file:line:column: error[AGT102]: message (hint)`."""
+        hint = f" ({self.hint})" if self.hint else ""
+        key = f" [{self.key}]" if self.path and not self.line else ""
+        return f"{self.place}: {self.severity}[{self.code}]: {self.message}{hint}{key}"
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)
+
+
+def dotted(path: Path) -> str:
+    """Return a key path as TOML writes it."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += ("." if text else "") + (part if _BARE.match(part) else quoted(part))
+    return text
+
+
+def quoted(text: str) -> str:
+    """Return a text in double quotes, as TOML writes it, cut where it is long."""
+    short = text if len(text) <= 60 else text[:57] + "..."
+    escaped = "".join(_ESCAPES.get(char, char) if char.isprintable() else _escape(char) for char in short)
+    return f'"{escaped}"'
+
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"'}
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return {10: "\\n", 9: "\\t", 13: "\\r"}.get(code) or (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def render_text(problems: Iterable[Problem]) -> str:
+    """Return problems for a terminal: each with its source line and a caret under what is wrong."""
+    return "\n\n".join(_render(problem) for problem in problems)
+
+
+def _render(problem: Problem) -> str:
+    margin = " " * len(str(problem.line or ""))
+    key = f" ({problem.key})" if problem.path else ""
+    lines = [f"{problem.severity}[{problem.code}]: {problem.message}", f"{margin} --> {problem.place}{key}"]
+    if problem.source_line:
+        caret = _blanks(problem.source_line[: problem.column - 1])
+        width = _width(problem.source_line[problem.column - 1 : problem.end_column - 1])
+        lines += [
+            f"{margin}  |",
+            f"{problem.line} | {problem.source_line}".rstrip(),
+            f"{margin}  | {caret}{'^' * max(1, width)}",
+        ]
+    if problem.hint:
+        lines.append(f"{margin}  = help: {problem.hint}")
+    lines += [
+        f"{margin}  = note: {place.message}: {place.file}:{place.line}:{place.column}" for place in problem.related
+    ]
+    return "\n".join(lines)
+
+
+def _blanks(text: str) -> str:
+    """Return white space that is as wide as the text on a terminal; tabs stay."""
+    return "".join("\t" if char == "\t" else " " * _width(char) for char in text)
+
+
+def _width(text: str) -> int:
+    import unicodedata
+
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def to_json(problem: Problem) -> dict[str, str | int]:
+    """Return one entry of `--format json`. Unknown lines and columns are 0."""
+    return {
+        "code": problem.code,
+        "severity": problem.severity,
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "key": problem.key,
+        "message": problem.message,
+        "hint": problem.hint,
+    }
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Return "did you mean `x`?" for the candidate that is nearest, or an empty string."""
+    nearest = closest(name, candidates)
+    return f"did you mean `{nearest}`?" if nearest else ""
+
+
+def closest(name: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate that is nearest to a name, or None where none is near.
+
+    Only candidates of about this length that share most of its letters are compared in full: that keeps
+    10,000 of them within a few milliseconds.
+    """
+    wanted = _plain(name)
+    letters = set(wanted)
+    near: list[str] = []
+    for candidate in candidates:
+        plain = _plain(candidate)
+        if plain == wanted:
+            return candidate
+        if abs(len(plain) - len(wanted)) <= max(2, len(wanted) // 3) and 2 * len(letters & set(plain)) >= len(letters):
+            near.append(candidate)
+    return _best(wanted, near) if wanted and near else None
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_").replace(" ", "_")
+
+
+def _best(wanted: str, near: Sequence[str]) -> str | None:
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted)
+    best, best_ratio = None, 0.68
+    for candidate in near[:500]:
+        matcher.set_seq1(_plain(candidate))
+        if matcher.real_quick_ratio() > best_ratio and matcher.ratio() > best_ratio:
+            best, best_ratio = candidate, matcher.ratio()
+    return best
