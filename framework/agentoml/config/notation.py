@@ -10,7 +10,7 @@ from attrs import frozen
 Duration = NewType("Duration", float)
 """Seconds. Written as a string with a unit: "500ms", "10s", "5m", "1h", "2d"."""
 
-Patterns = NewType("Patterns", tuple[str, ...])  # type: ignore[valid-newtype]
+Patterns = NewType("Patterns", tuple[str, ...])
 """One glob or a list of them; `!` excludes, exclusions alone start from everything."""
 
 Scalar = str | bool | int | float
