@@ -18,7 +18,7 @@ ROWS = (
     {"permissions"},
     {"snapshot"},
     {"session"},
-    {"agent"},
+    {"agent", "initialize"},
     {"cli", "__main__"},
 )
 ROW_OF = {folder: row for row, folders in enumerate(ROWS) for folder in folders}
@@ -26,7 +26,22 @@ ROW_OF = {folder: row for row, folders in enumerate(ROWS) for folder in folders}
 VAGUE_NAMES = {"utils", "helpers", "common", "core", "base", "shared", "manager", "handler", "types", "misc"}
 
 # These answer `initialize`: nothing heavy may be imported on the way.
-START_UP = {"errors", "assets", "config.problems", "config.layers", "config.parse", "config.merge", "wire.messages"}
+START_UP = {
+    "errors",
+    "assets",
+    "initialize",
+    "config.problems",
+    "config.layers",
+    "config.parse",
+    "config.merge",
+    "wire.messages",
+    "wire.methods",
+    "wire.handshake",
+    "wire.stdio",
+    "wire.process",
+    "cli.main",
+    "cli.run",
+}
 HEAVY = {"attrs", "attr", "cattrs", "asyncio", "litellm", "mcp", "watchfiles", "ssl", "subprocess", "rich"}
 
 

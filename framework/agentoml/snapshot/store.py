@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from attrs import define, field, frozen
 
 from agentoml.config import layers, merge, parse, structure
+from agentoml.config.locate import located
 from agentoml.config.problems import Problem
 from agentoml.errors import ConfigError
 from agentoml.snapshot.compile import compile_
@@ -52,7 +53,7 @@ class Built:
     """What the files give at one moment: a snapshot, or problems, or the table of before (nothing changed)."""
 
     seen: Fingerprint
-    table: dict[str, Any] | None
+    table: Mapping[str, Any] | None
     snapshot: Snapshot | None
     problems: tuple[Problem, ...]
 
@@ -67,7 +68,7 @@ class Store:
     problems: tuple[Problem, ...] = ()
     seen: Fingerprint = field(factory=dict)
     records: list[Record] = field(factory=list)
-    _table: dict[str, Any] | None = None
+    _table: Mapping[str, Any] | None = None
     _attempts: int = 0
     _listeners: list[Listener] = field(factory=list)
     _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock)
@@ -130,14 +131,15 @@ class Store:
         return Record(self._attempts, trigger, state, self.generation, built.problems, told, milliseconds)
 
 
-def build(config: Path | None, before: dict[str, Any] | None = None) -> Built:
+def build(config: Path | None, before: Mapping[str, Any] | None = None) -> Built:
     """Read the files of `config` and compile them; where they say the same as `before`, compile nothing."""
     reading = layers.read(config)
     seen = fingerprint(reading.files)
+    merged = merge.merge(parse.parse_all(reading))
+    if merged.table == before and not merged.problems:
+        return Built(seen, before, None, ())
     try:
-        merged = merge.merge(parse.parse_all(reading))
-        if merged.table == before:
-            return Built(seen, before, None, ())
-        return Built(seen, merged.table, compile_(link(structure.structure(merged))), ())
+        with located(merged):
+            return Built(seen, merged.table, compile_(link(structure.structure(merged))), ())
     except ConfigError as error:
         return Built(seen, None, None, error.problems)

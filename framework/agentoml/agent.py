@@ -1,0 +1,158 @@
+"""The agent side of ACP: one handler a method, and the place where all parts meet."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from agentoml.errors import InternalError, InvalidRequest
+from agentoml.session.providers import Providers, with_credentials
+from agentoml.session.session import Session
+from agentoml.session.sessions import Sessions
+from agentoml.session.turn import Turn
+from agentoml.snapshot.resolve import ClientFacts
+from agentoml.snapshot.snapshot import Snapshot
+from agentoml.snapshot.store import Record, Store
+from agentoml.snapshot.watch import watch
+from agentoml.tools.built_in import built_in_tools
+from agentoml.tools.tool import Tool
+from agentoml.wire import process
+from agentoml.wire.client import Client
+from agentoml.wire.handshake import Handshake
+from agentoml.wire.jsonrpc import Connection, Handler
+from agentoml.wire.methods import checked
+from agentoml.wire.stdio import open_stdio
+
+logger = logging.getLogger("agentoml.agent")
+
+Params = dict[str, Any]
+
+
+@define(eq=False)
+class Agent:
+    """One configuration served to one client."""
+
+    store: Store
+    client: Client
+    sessions: Sessions = field(factory=Sessions)
+    providers: Providers = field(factory=Providers)
+    tools: Mapping[str, Tool] = field(factory=built_in_tools)
+    _loaded: asyncio.Task[Record] | None = None
+    _watching: asyncio.Task[None] | None = None
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the methods that this agent answers; its capabilities are derived from them."""
+        return {
+            "session/new": self.new_session,
+            "session/prompt": self.prompt,
+            "session/cancel": self.cancel,
+            "session/set_mode": self.set_mode,
+            "session/set_config_option": self.set_config_option,
+        }
+
+    def start(self) -> None:
+        """Begin to load the configuration, and to watch its files once it is loaded."""
+        self.store.subscribe(self._swapped)
+        self._loaded = asyncio.create_task(self.store.reload("start"))
+        self._watching = asyncio.create_task(self._watch())
+
+    async def stop(self) -> None:
+        """Stop every turn, then everything else."""
+        await self.sessions.close()
+        for task in (self._watching, self._loaded):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+        await self.providers.aclose()
+
+    async def new_session(self, params: Params) -> Params:
+        """session/new."""
+        if params.get("mcpServers"):
+            logger.warning("MCP servers of the client are not supported yet; %d not started", len(params["mcpServers"]))
+        snapshot = await self._snapshot()
+        additional = tuple(params.get("additionalDirectories") or ())
+        session = self.sessions.new(self.client, snapshot, self._facts(snapshot), params["cwd"], additional)
+        return {"sessionId": session.id, **session.opening()}
+
+    async def prompt(self, params: Params) -> Params:
+        """session/prompt."""
+        session = self._session(params)
+        if session.turn is not None:
+            raise InvalidRequest("a prompt is running in this session", reason="prompt_in_progress")
+        turn = Turn(session, session.snapshot, self.providers, self.tools)
+        session.turn = asyncio.create_task(turn.run(params["prompt"]))
+        try:
+            return await asyncio.shield(session.turn)
+        except asyncio.CancelledError:  # of the request or of the turn: either way the user gets an answer
+            await session.cancel()
+            return {"stopReason": "cancelled"}
+        finally:
+            session.turn = None
+
+    async def cancel(self, params: Params) -> Params:
+        """session/cancel: a notification; sent as a request it is answered too."""
+        session = self._session(params)
+        if session.turn is not None:
+            session.turn.cancel()
+        return {}
+
+    async def set_mode(self, params: Params) -> Params:
+        """session/set_mode."""
+        self._session(params).set_mode(params["modeId"])
+        return {}
+
+    async def set_config_option(self, params: Params) -> Params:
+        """session/set_config_option."""
+        session = self._session(params)
+        return {"configOptions": session.set_config_option(params["configId"], params["value"])}
+
+    def _session(self, params: Params) -> Session:
+        return self.sessions.find(params["sessionId"])
+
+    async def _snapshot(self) -> Snapshot:
+        if self._loaded is not None:
+            await asyncio.shield(self._loaded)
+        if self.store.current is None:
+            problems = [problem.line() for problem in self.store.problems]
+            raise InternalError("the configuration is not valid", reason="no_valid_configuration", problems=problems)
+        return self.store.current
+
+    def _facts(self, snapshot: Snapshot) -> ClientFacts:
+        return ClientFacts(
+            name=self.client.name,
+            booleans=self.client.booleans,
+            trusted=True,
+            credentials=with_credentials(snapshot.providers),
+        )
+
+    def _swapped(self, before: Snapshot | None, after: Snapshot) -> int:
+        return self.sessions.take(after, self._facts(after))
+
+    async def _watch(self) -> None:
+        if self._loaded is not None:
+            await asyncio.shield(self._loaded)
+        await watch(self.store)
+
+
+def serve(config: Path | None, fds: tuple[int, int], client: Handshake) -> int:
+    """Serve a client whose handshake is done until it goes or a signal comes; return the exit code of the process."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    return asyncio.run(_serve(config, fds, client))
+
+
+async def _serve(config: Path | None, fds: tuple[int, int], client: Handshake) -> int:
+    connection = Connection(*open_stdio(fds, client.already_read))
+    agent = Agent(Store(config), Client(connection, client.capabilities, client.info))
+    agent.start()
+    try:
+        return await process.serve(connection, checked(agent.handlers()))
+    finally:
+        await agent.stop()

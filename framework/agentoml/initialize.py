@@ -1,0 +1,30 @@
+"""The answer to `initialize`: who the agent is by its files, and what it can do. Light: nothing is compiled for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from agentoml import __version__
+from agentoml.config import layers, merge, parse
+from agentoml.wire.messages import implementation, initialize_result
+from agentoml.wire.methods import capabilities
+
+OFFERED = ("session/new", "session/prompt", "session/cancel", "session/set_mode", "session/set_config_option")
+"""The methods that the agent answers beside `initialize`; its capabilities are derived from them."""
+
+
+def initialize(config: Path | None) -> dict[str, Any]:
+    """Return the result of `initialize` for a configuration; a broken one is an agent too, its sessions are refused."""
+    merged = merge.merge(parse.parse_all(layers.read(config)))
+    agent = merged.table.get("agent")
+    agent = agent if isinstance(agent, dict) else {}
+    name, version, title = (_text(agent.get(key)) for key in ("name", "version", "title"))
+    return initialize_result(
+        implementation(name or "agentoml", version or __version__, title),
+        capabilities(OFFERED, prompt={}, mcp={}, additional_directories=True),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,69 @@
+"""May this call run? The rules first, then the user: only a selected option that allows is approval."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from agentoml.errors import RemoteError
+from agentoml.permissions.calls import Call, World
+from agentoml.permissions.remember import describe, remember
+from agentoml.permissions.verdict import InForce, Judgement, strictness, verdict
+from agentoml.session.session import Session
+from agentoml.snapshot.snapshot import Snapshot
+from agentoml.wire.messages import permission_option
+
+Show = Callable[[], Awaitable[dict[str, Any]]]
+"""Gives what the user is shown of a call (an ACP ToolCallUpdate); called only when the user is asked."""
+
+
+@frozen
+class Decision:
+    """Whether a call may run; where not, `refusal` tells the model why. `stop`: the user wants the turn to end."""
+
+    allowed: bool
+    refusal: str = ""
+    stop: bool = False
+
+
+def judge(session: Session, pinned: Snapshot, call: Call) -> Judgement:
+    """Judge a call by the snapshot that the turn pinned and by the newest one: a new restriction binds at once."""
+    snapshots = (pinned,) if pinned is session.snapshot else (pinned, session.snapshot)
+    world = World(cwd=session.cwd, roots=session.roots, home=str(Path.home()))
+    judgements = []
+    for snapshot in snapshots:
+        profile = session.resolved(snapshot).profile
+        in_force = InForce(
+            profile.permissions_base, profile.permissions_patches, profile.auto_answers, session.remembered
+        )
+        judgements.append(verdict(call, in_force, snapshot.permissions, world))
+    return max(judgements, key=lambda judgement: strictness(judgement.verdict))
+
+
+async def permit(session: Session, pinned: Snapshot, call: Call, show: Show) -> Decision:
+    """Decide about a call, asking the client where the rules say so."""
+    judgement = judge(session, pinned, call)
+    if judgement.verdict == "allow":
+        return Decision(True)
+    if judgement.verdict == "deny":
+        return Decision(False, f"Denied by the permission rules ({judgement.reason}).")
+    rules = remember(call) if judgement.verdict == "ask" else ()
+    options = [
+        permission_option("allow_once", "Allow once", "allow_once"),
+        *([permission_option("allow_always", f"Always allow {describe(call)} here", "allow_always")] if rules else []),
+        permission_option("reject_once", "Reject", "reject_once"),
+    ]
+    try:
+        chosen = await session.client.request_permission(session.id, await show(), options)
+    except RemoteError as error:
+        return Decision(False, f"The user could not be asked for permission: {error.message}.")
+    if chosen == "allow_always":
+        session.remembered = (*session.remembered, *rules)
+    if chosen in ("allow_once", "allow_always"):
+        return Decision(True)
+    if chosen == "reject_once":
+        return Decision(False, "The user rejected this call.")
+    return Decision(False, "The user cancelled.", stop=True)

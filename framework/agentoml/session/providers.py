@@ -1,0 +1,51 @@
+"""The declared providers, each opened once and kept while its declaration stays the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from attrs import define, field
+
+from agentoml.config.schema import Provider
+from agentoml.config.secrets import resolve_secret, seems_there
+from agentoml.models.adapters import open_adapter
+from agentoml.models.model import Adapter
+
+
+def with_credentials(providers: Mapping[str, Provider]) -> frozenset[str]:
+    """Return the providers whose credentials are there, as far as that can be told without running anything."""
+    return frozenset(
+        name for name, provider in providers.items() if provider.api_key is None or seems_there(provider.api_key)
+    )
+
+
+@define(eq=False)
+class Providers:
+    """Open adapters by provider. One that was declared anew is opened anew; turns keep the one they have."""
+
+    _open: dict[str, tuple[Provider, Adapter]] = field(factory=dict)
+    _closing: set[asyncio.Task[None]] = field(factory=set)
+
+    def adapter(self, name: str, provider: Provider) -> Adapter:
+        """Return the adapter of a provider as declared."""
+        known = self._open.get(name)
+        if known is not None and known[0] == provider:
+            return known[1]
+        adapter = open_adapter(name, provider, resolve_secret)
+        self._open[name] = (provider, adapter)
+        if known is not None:
+            self._close_later(known[1])
+        return adapter
+
+    async def aclose(self) -> None:
+        """Close every connection that is kept open."""
+        for _, adapter in self._open.values():
+            await adapter.aclose()
+        self._open.clear()
+        await asyncio.gather(*self._closing)
+
+    def _close_later(self, adapter: Adapter) -> None:
+        task = asyncio.create_task(adapter.aclose())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)

@@ -1,0 +1,61 @@
+"""The open sessions of one connection: opened, found, told about another snapshot, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import define, field
+
+from agentoml.errors import InvalidParams, NotFound
+from agentoml.session.session import Session
+from agentoml.snapshot.resolve import ClientFacts
+from agentoml.snapshot.snapshot import Snapshot
+from agentoml.wire.client import Client
+
+
+@define(eq=False)
+class Sessions:
+    """Every open session by its id."""
+
+    _open: dict[str, Session] = field(factory=dict)
+
+    def new(
+        self, client: Client, snapshot: Snapshot, facts: ClientFacts, cwd: str, additional: tuple[str, ...]
+    ) -> Session:
+        """Open a session in an absolute directory.
+
+        Raises:
+            InvalidParams: a directory that is not there.
+        """
+        for path, where in ((cwd, "$.cwd"), *((root, "$.additionalDirectories") for root in additional)):
+            if not Path(path).is_dir():
+                raise InvalidParams("not a directory that exists", path=where, reason="not_a_directory")
+        session = Session(f"sess_{secrets.token_hex(12)}", cwd, (cwd, *additional), client, snapshot, facts)
+        self._open[session.id] = session
+        return session
+
+    def find(self, session_id: str) -> Session:
+        """Return an open session.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        session = self._open.get(session_id)
+        if session is None:
+            raise NotFound("no such session", sessionId=session_id)
+        return session
+
+    def take(self, snapshot: Snapshot, facts: ClientFacts) -> int:
+        """Put every session under another snapshot; return how many were told something."""
+        return sum(session.take(snapshot, facts) for session in self)
+
+    async def close(self) -> None:
+        """Cancel every running turn and forget all sessions."""
+        await asyncio.gather(*(session.cancel() for session in self))
+        self._open.clear()
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(tuple(self._open.values()))

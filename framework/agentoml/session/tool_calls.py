@@ -1,0 +1,168 @@
+"""The tool calls of one answer: announced, permitted, run, and their results kept for the model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import define, evolve, field, frozen
+
+from agentoml.errors import ToolError
+from agentoml.models.model import TextPart, ToolMessage, ToolRequest
+from agentoml.permissions.calls import Call
+from agentoml.session.permission import judge, permit
+from agentoml.session.session import Session
+from agentoml.snapshot.snapshot import Snapshot
+from agentoml.tools.arguments import check_arguments, locations_of, parse_arguments, render_title, without_nulls
+from agentoml.tools.tool import Content, Tool, ToolContext, ToolResult
+from agentoml.wire import messages
+
+logger = logging.getLogger("agentoml.tools")
+
+SIDE_BY_SIDE = frozenset({"read", "search", "fetch", "think"})
+"""Calls of these kinds run beside others; all others, and all questions, one after the other in the model's order."""
+
+CANCELLED = "The user cancelled before this call finished."
+
+
+class UserStopped(Exception):
+    """The user answered a permission question by ending the turn."""
+
+
+@frozen
+class _Announced:
+    request: ToolRequest
+    id: str
+    tool: Tool
+    args: Mapping[str, Any]
+    paths: tuple[str, ...]
+
+    def fields(self) -> dict[str, Any]:
+        """What the user is shown of the call wherever it stands."""
+        return {
+            "kind": self.tool.kind,
+            "locations": [messages.location(path) for path in self.paths],
+            "raw_input": dict(self.args),
+        }
+
+
+@define(eq=False)
+class ToolCalls:
+    """The calls of one answer under the snapshot that its turn pinned."""
+
+    session: Session
+    pinned: Snapshot
+    tools: Mapping[str, Tool]
+    environment: Mapping[str, str]
+    _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock)
+
+    async def run(self, requests: tuple[ToolRequest, ...]) -> None:
+        """Run all calls and add their results to the history, in the order in which they were asked for.
+
+        Raises:
+            UserStopped: the user ended the turn instead of answering.
+        """
+        tasks = [asyncio.create_task(self._run_one(request)) for request in requests]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            for request, task in zip(requests, tasks, strict=True):
+                if not task.cancelled() and task.exception() is None:
+                    result = task.result()
+                    self.session.history.add_result(
+                        ToolMessage(request.id, (TextPart(result.text),), failed=result.failed)
+                    )
+
+    async def _run_one(self, request: ToolRequest) -> ToolResult:
+        try:
+            announced = self._announce(request)
+        except ToolError as error:
+            return ToolResult(str(error), failed=True)
+        try:
+            result = await self._permitted(announced)
+        except UserStopped:
+            self._finish(announced, ToolResult("The user ended the turn.", failed=True))
+            raise
+        except asyncio.CancelledError:
+            self._finish(announced, ToolResult(CANCELLED, failed=True))
+            raise
+        except ToolError as error:
+            result = ToolResult(str(error), failed=True)
+        except Exception:
+            logger.exception("the tool %s broke", announced.tool.name)
+            result = ToolResult(f"The tool {announced.tool.name} broke: this is a fault of the tool.", failed=True)
+        self._finish(announced, result)
+        return result
+
+    def _announce(self, request: ToolRequest) -> _Announced:
+        """Show the call as pending; one that can't run is shown as failed and ends here with ToolError."""
+        call_id = f"call_{secrets.token_hex(8)}"
+        tool = self.tools.get(request.name)
+        try:
+            if tool is None:
+                raise ToolError(f"There is no tool {request.name!r}. There are: {', '.join(self.tools)}.")
+            args = without_nulls(tool, parse_arguments(request.arguments))
+            if problems := check_arguments(tool, args):
+                raise ToolError(f"The arguments are wrong: {'; '.join(problems)}.")
+        except ToolError as error:
+            failed = [messages.content_item(messages.text_block(str(error)))]
+            kind = tool.kind if tool is not None else "other"
+            self._update(messages.tool_call(call_id, request.name, kind=kind, status="failed", content=failed))
+            raise
+        announced = _Announced(request, call_id, tool, args, locations_of(tool, args, self.session.cwd))
+        self._update(messages.tool_call(call_id, render_title(tool, args), status="pending", **announced.fields()))
+        return announced
+
+    async def _permitted(self, announced: _Announced) -> ToolResult:
+        if announced.tool.kind in SIDE_BY_SIDE:
+            return await self._ask_and_run(announced)
+        async with self._one_at_a_time:
+            return await self._ask_and_run(announced)
+
+    async def _ask_and_run(self, announced: _Announced) -> ToolResult:
+        tool, args = announced.tool, announced.args
+        context = ToolContext(
+            session_id=self.session.id,
+            tool_call_id=announced.id,
+            cwd=self.session.cwd,
+            roots=self.session.roots,
+            client=self.session.client,
+            environment=self.environment,
+            report=lambda content: self._update(messages.tool_call_update(announced.id, content=list(content))),
+        )
+        call = Call(tool.name, tool.kind, args, announced.paths)
+        decision = await permit(self.session, self.pinned, call, lambda: self._shown(announced, call, context))
+        if decision.stop:
+            raise UserStopped
+        if not decision.allowed:
+            return ToolResult(decision.refusal, failed=True)
+        self._update(messages.tool_call_update(announced.id, status="in_progress"))
+        return await tool.run(args, context)
+
+    async def _shown(self, announced: _Announced, call: Call, context: ToolContext) -> dict[str, Any]:
+        """Return what the user is asked about, with a preview where the tool has one."""
+        tool, args = announced.tool, announced.args
+        preview: tuple[Content, ...] = ()
+        if tool.preview is not None:
+            try:
+                preview = await tool.preview(args, context)
+            except ToolError:  # its text may quote the file
+                if judge(self.session, self.pinned, evolve(call, tool="read_file", kind="read")).verdict == "allow":
+                    raise
+        return messages.tool_call_update(
+            announced.id, title=render_title(tool, args), status="pending", content=list(preview), **announced.fields()
+        )
+
+    def _finish(self, announced: _Announced, result: ToolResult) -> None:
+        content: list[Content] = list(result.content) or [messages.content_item(messages.text_block(result.text))]
+        status = "failed" if result.failed else "completed"
+        self._update(messages.tool_call_update(announced.id, status=status, content=content))
+
+    def _update(self, update: dict[str, Any]) -> None:
+        self.session.client.update(self.session.id, update)

@@ -1,0 +1,51 @@
+"""What a session shows -> ACP: config options, and the legacy view of modes, as messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentoml.snapshot.resolve import RenderedOption, RenderedValue
+from agentoml.wire import messages
+
+
+def config_options(options: tuple[RenderedOption, ...]) -> list[dict[str, Any]]:
+    """Return the complete list of config options."""
+    return [_config_option(option) for option in options]
+
+
+def mode_state(option: RenderedOption) -> dict[str, Any]:
+    """Return the legacy view of the option `mode`."""
+    modes = [messages.session_mode(value.value, value.name, value.description) for value in option.values]
+    return messages.mode_state(str(option.current), modes)
+
+
+def _config_option(option: RenderedOption) -> dict[str, Any]:
+    if option.kind == "boolean":
+        return messages.boolean_option(
+            option.id, option.name, bool(option.current), option.description, option.category, option.meta
+        )
+    return messages.select_option(
+        option.id,
+        option.name,
+        str(option.current),
+        _values(option.values),
+        option.description,
+        option.category,
+        option.meta,
+    )
+
+
+def _values(values: tuple[RenderedValue, ...]) -> list[dict[str, Any]]:
+    if all(value.group is None for value in values):
+        return [_value(value) for value in values]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    names: dict[str, str] = {}
+    for value in values:
+        group = value.group or ""
+        groups.setdefault(group, []).append(_value(value))
+        names.setdefault(group, value.group_name or group)
+    return [messages.select_group(group, names[group], members) for group, members in groups.items()]
+
+
+def _value(value: RenderedValue) -> dict[str, Any]:
+    return messages.select_value(value.value, value.name, value.description, value.meta)

@@ -1,0 +1,10 @@
+"""All benchmarks in one run: ours, the baseline measured beside it, and the ratio."""
+
+import platform
+
+import startup
+import streaming
+
+print(f"Python {platform.python_version()}, medians: ours, baseline, ratio pair by pair")
+startup.main()
+streaming.main()
