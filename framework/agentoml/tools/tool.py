@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import field, frozen
 
-from agentoml.wire.client import Client
+if TYPE_CHECKING:
+    from agentoml.wire.client import Client
 
 Content = Mapping[str, Any]
 """One item of an ACP tool call's `content`: {"type": "content" | "diff" | "terminal", ...}."""
@@ -17,7 +18,8 @@ Content = Mapping[str, Any]
 class ToolContext:
     """Where a tool call runs: the session's directories, its client and the call it reports to.
 
-    `report` shows content of the call while it runs (it replaces what was shown before).
+    `report` shows content of the call while it runs (it replaces what was shown before). `environment` is what
+    child processes get (`child_environment` makes it).
     """
 
     session_id: str
@@ -26,6 +28,7 @@ class ToolContext:
     roots: tuple[str, ...]
     client: Client
     report: Callable[[tuple[Content, ...]], None]
+    environment: Mapping[str, str] = field(kw_only=True, repr=False)
 
 
 @frozen
@@ -37,10 +40,24 @@ class ToolResult:
     failed: bool = False
 
 
+class Preview(Protocol):
+    """What an edit would do, shown while permission for it is asked."""
+
+    async def __call__(self, args: Mapping[str, Any], context: ToolContext) -> tuple[Content, ...]:
+        """Return the content (a diff) of a call that has not run; nothing is changed.
+
+        Raises:
+            ToolError: the call would fail like this. The text may quote the file: it may go to the model without
+                asking only where reading that file is allowed.
+        """
+        ...
+
+
 @frozen
 class Tool:
     """A tool: `kind` is an ACP tool kind, `title` a template over the arguments, `locations` the names of the
-    arguments that are paths. `parameters` is a JSON Schema object whose required keys were checked before `run`.
+    arguments that are paths. `parameters` is a JSON Schema object that the arguments were checked against before
+    `run` and `preview`. Both raise ToolError.
     """
 
     name: str
@@ -50,11 +67,9 @@ class Tool:
     kind: str = "other"
     title: str = ""
     locations: tuple[str, ...] = ()
+    preview: Preview | None = field(default=None, eq=False)
 
 
-class Preview(Protocol):
-    """What an edit would do, shown while permission for it is asked."""
-
-    async def __call__(self, args: Mapping[str, Any], context: ToolContext) -> tuple[Content, ...]:
-        """Return the content (a diff) of a call that has not run."""
-        ...
+def child_environment(environ: Mapping[str, str], secret_variables: Collection[str]) -> dict[str, str]:
+    """Return the environment of child processes: no variable that a secret of the configuration names."""
+    return {name: value for name, value in environ.items() if name not in secret_variables}

@@ -1,0 +1,157 @@
+"""Text files of the session: read and written through the client where it offers that, else on the local disk."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from agentoml.errors import RemoteError, ToolError
+from agentoml.tools.paths import is_inside
+
+if TYPE_CHECKING:
+    from agentoml.tools.tool import ToolContext
+
+LARGEST_FILE = 64 * 1024 * 1024
+
+
+async def read_text(path: str, context: ToolContext, *, line: int | None = None, limit: int | None = None) -> str:
+    """Return the text of a file, line ends as they are: whole, or `limit` lines from line number `line` (from 1).
+
+    The client's unsaved buffers count where it offers fs/read_text_file; what it refuses outside the session's
+    roots is read from the disk.
+
+    Raises:
+        ToolError: there is no such file, it is not UTF-8 text, or it can't be read.
+    """
+    if context.client.can_read:
+        try:
+            text: str = await context.client.read_text_file(context.session_id, path, line, limit)
+            return text
+        except RemoteError as error:
+            if is_inside(path, context.roots):
+                raise ToolError(f"{path} can't be read: {error.message}") from None
+    import asyncio
+
+    text = await asyncio.to_thread(_read_local, path)
+    if line is None and limit is None:
+        return text
+    start = (line or 1) - 1
+    return "".join(split_lines(text)[start : None if limit is None else start + limit])
+
+
+async def read_if_there(path: str, context: ToolContext) -> str | None:
+    """Return the text of a file, or None where there is none yet.
+
+    Raises:
+        ToolError: something is there that can't be read as text.
+    """
+    there = is_there(path)
+    if not there and not context.client.can_read:
+        return None
+    try:
+        text = await read_text(path, context)
+    except ToolError:
+        if there:
+            raise
+        return None
+    return text if text or there else None  # some clients answer "" for what is not there
+
+
+async def write_text(path: str, text: str, context: ToolContext) -> None:
+    """Write a whole file; missing directories are made.
+
+    Raises:
+        ToolError: it can't be written.
+    """
+    if context.client.can_write:
+        try:
+            await context.client.write_text_file(context.session_id, path, text)
+            return
+        except RemoteError as error:
+            if is_inside(path, context.roots):
+                raise ToolError(f"{path} can't be written: {error.message}") from None
+    import asyncio
+
+    await asyncio.to_thread(_write_local, path, text)
+
+
+def is_there(path: str) -> bool:
+    """Tell whether anything is on the disk at this path, a broken link too."""
+    return os.path.lexists(path)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text with their ends: "\\n", "\\r\\n" or "\\r"; other separators are part of a line."""
+    return list(io.StringIO(text, newline=""))
+
+
+def _read_local(path: str) -> str:
+    try:
+        status = Path(path).stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise ToolError(f"{path} is a directory; list_files shows what is in it")
+        if not stat.S_ISREG(status.st_mode):
+            raise ToolError(f"{path} is not a regular file")
+        if status.st_size > LARGEST_FILE:
+            raise ToolError(f"{path} is too large: {status.st_size} bytes, the limit is {LARGEST_FILE}")
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ToolError(f"{path} can't be read: {error.strerror}") from None
+    return decode(data, path)
+
+
+def decode(data: bytes, path: str) -> str:
+    """Return the bytes of a file as text.
+
+    Raises:
+        ToolError: it is not UTF-8 text; the message says what it is as far as that can be told.
+    """
+    if b"\0" in data[:8192]:
+        raise ToolError(f"{path} is a binary file ({len(data)} bytes)")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ToolError(f"{path} is not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}") from None
+
+
+def _write_local(path: str, text: str) -> None:
+    target = Path(os.path.realpath(path))  # a symbolic link stays a link; unlike resolve(), no error on a loop
+    try:
+        data = text.encode("utf-8")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            status = target.stat()
+        except FileNotFoundError:
+            _replace(target, data, None)
+            return
+        if not stat.S_ISREG(status.st_mode):
+            raise ToolError(f"{path} is not a regular file")
+        if not os.access(target, os.W_OK):
+            raise ToolError(f"{path} is read-only")
+        if status.st_nlink > 1 or not os.access(target.parent, os.W_OK):
+            target.write_bytes(data)  # replacing it would cut a hard link, or is not allowed here
+        else:
+            _replace(target, data, stat.S_IMODE(status.st_mode))
+    except OSError as error:
+        raise ToolError(f"{path} can't be written: {error.strerror}") from None
+    except UnicodeEncodeError:
+        raise ToolError("the text holds half of a surrogate pair, which no UTF-8 file can") from None
+
+
+def _replace(target: Path, data: bytes, mode: int | None) -> None:
+    """Put the bytes in the place of the file at once: nobody ever sees half of them."""
+    beside = target.with_name(f".{target.name[:100]}.{uuid4().hex[:8]}.tmp")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+            file.write(data)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentoml.tools.names import SAFE, model_name, names_by_model_name
+
+NAMES = st.one_of(
+    st.text(max_size=80),
+    st.from_regex(r"mcp:[a_.-]{1,5}/[a_.-]{1,5}", fullmatch=True),
+    st.from_regex(r"mcp__[a_]{1,8}", fullmatch=True),
+)
+
+
+def test_plain_names_stay_and_those_of_servers_are_joined() -> None:
+    assert model_name("read_file") == "read_file"
+    assert model_name("mcp:github/create_issue") == "mcp__github__create_issue"
+
+
+def test_a_long_name_stays_within_64() -> None:
+    name = model_name(f"mcp:server/{'x' * 80}")
+
+    assert len(name) == 64
+    assert name != model_name(f"mcp:server/{'x' * 81}")
+
+
+@given(st.sets(NAMES, max_size=30))
+@settings(max_examples=200)
+def test_names_are_accepted_and_lead_back(names: set[str]) -> None:
+    back = names_by_model_name(names)
+
+    assert len(back) == len(names)
+    assert all(SAFE.match(name) for name in back)
+    assert all(back[model_name(name)] == name for name in names)
