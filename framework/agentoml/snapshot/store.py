@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from agentoml.config import layers, merge, parse, structure
 from agentoml.config.locate import located
 from agentoml.config.problems import Problem
 from agentoml.errors import ConfigError
+from agentoml.snapshot import last_good
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
 from agentoml.snapshot.link import link
@@ -50,12 +51,13 @@ Listener = Callable[[Snapshot | None, Snapshot], int]
 
 @frozen
 class Built:
-    """What the files give at one moment: a snapshot, or problems, or the table of before (nothing changed)."""
+    """What the files give at one moment: a snapshot, or problems, or neither where they say what they said before."""
 
-    seen: Fingerprint
-    table: Mapping[str, Any] | None
-    snapshot: Snapshot | None
-    problems: tuple[Problem, ...]
+    reading: layers.Reading
+    table: Mapping[str, Any] | None = None
+    snapshot: Snapshot | None = None
+    problems: tuple[Problem, ...] = ()
+    seen: Fingerprint = {}
 
 
 @define(eq=False)
@@ -89,9 +91,11 @@ class Store:
             started = time.perf_counter()
             built = await self._build_from_quiet_files(patient=trigger == "file")
             record = self._take(built, trigger, started)
-        async with self._recorded:
-            self.records = [*self.records[1 - RECORDS_KEPT :], record]
-            self._recorded.notify_all()
+            async with self._recorded:
+                self.records = [*self.records[1 - RECORDS_KEPT :], record]
+                self._recorded.notify_all()
+            if record.state == "applied":
+                await asyncio.to_thread(self._keep, built)
         return record
 
     async def recorded(self, matches: Callable[[Record], bool]) -> Record:
@@ -105,7 +109,7 @@ class Store:
 
     async def _build_from_quiet_files(self, *, patient: bool) -> Built:
         while True:
-            built = await asyncio.to_thread(build, self.config, self._table)
+            built = await asyncio.to_thread(build, self.config, self.files, self._table)
             if built.problems and patient:
                 await asyncio.sleep(PATIENCE_SECONDS)
             if fingerprint(built.seen) == built.seen:
@@ -115,31 +119,64 @@ class Store:
         self._attempts += 1
         self.seen = built.seen
         self.problems = built.problems
-        state: State = "rejected" if built.problems else "unchanged"
         told = 0
         if built.snapshot is not None:
-            before, self.current = self.current, built.snapshot
-            self._table = built.table
-            self.generation += 1
-            state = "applied"
-            told = sum(listener(before, built.snapshot) for listener in self._listeners)
+            told = self._swap(built)
         for problem in built.problems:
             logger.error("%s", problem.line())
-        if built.problems and self.current is not None:
-            logger.error("the configuration was not changed: the last good one stays in force")
+        if built.problems:
+            self._fall_back()
+        state: State = "rejected" if built.problems else "unchanged" if built.snapshot is None else "applied"
         milliseconds = (time.perf_counter() - started) * 1000
         return Record(self._attempts, trigger, state, self.generation, built.problems, told, milliseconds)
 
+    def _swap(self, built: Built) -> int:
+        assert built.snapshot is not None
+        before, self.current = self.current, built.snapshot
+        self._table = built.table
+        self.generation += 1
+        return sum(listener(before, built.snapshot) for listener in self._listeners)
 
-def build(config: Path | None, before: Mapping[str, Any] | None = None) -> Built:
-    """Read the files of `config` and compile them; where they say the same as `before`, compile nothing."""
-    reading = layers.read(config)
-    seen = fingerprint(reading.files)
+    def _fall_back(self) -> None:
+        """Go on with the last good configuration: the one in force, or after a start the one kept on disk."""
+        if self.current is None:
+            reading = last_good.recall(self.config)
+            recalled = compile_reading(reading) if reading is not None else None
+            if recalled is not None and recalled.snapshot is not None:
+                self._swap(recalled)
+        if self.current is not None:
+            logger.error("the last good configuration stays in force until the files are repaired")
+        else:
+            logger.error("no session can be opened until the files are repaired")
+
+    def _keep(self, built: Built) -> None:
+        try:
+            last_good.keep(self.config, built.reading)
+        except OSError as error:
+            logger.warning("the last good configuration can't be kept on disk: %s", error)
+
+
+def build(config: Path | None, files: tuple[Path, ...] = (), before: Mapping[str, Any] | None = None) -> Built:
+    """Read the files of `config` and compile them; where they say the same as `before`, compile nothing.
+
+    `files` are those that are likely to be read: marked before they are, so that a change meanwhile is noticed.
+    """
+    while True:
+        seen = fingerprint(files)
+        reading = layers.read(config)
+        files = reading.files
+        if fingerprint(files) == seen:
+            return evolve(compile_reading(reading, before), seen=seen)
+
+
+def compile_reading(reading: layers.Reading, before: Mapping[str, Any] | None = None) -> Built:
+    """Compile what was read; where it says the same as `before`, compile nothing."""
     merged = merge.merge(parse.parse_all(reading))
     if merged.table == before and not merged.problems:
-        return Built(seen, before, None, ())
+        return Built(reading)
     try:
         with located(merged):
-            return Built(seen, merged.table, compile_(link(structure.structure(merged))), ())
+            snapshot = compile_(link(structure.structure(merged)))
     except ConfigError as error:
-        return Built(seen, None, None, error.problems)
+        return Built(reading, problems=error.problems)
+    return Built(reading, merged.table, snapshot)
