@@ -14,6 +14,8 @@ Patterns = NewType("Patterns", tuple[str, ...])
 """One glob or a list of them; `!` excludes, exclusions alone start from everything."""
 
 Scalar = str | bool | int | float
+OptionValue = str | bool
+"""A value of an option: of a select its id, of a boolean true or false."""
 
 
 @frozen
@@ -53,5 +55,7 @@ class TextFile:
 
 
 Action = Literal["allow", "ask", "always_ask", "deny"]
+Kind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
+"""What a tool does, in ACP's words."""
 Condition = Mapping[str, bool | Patterns]
 """`when`: a key (client, capability, trusted, credentials, an option id) -> what it must be. All must hold."""

@@ -5,6 +5,7 @@ key is a problem ("not supported yet"), never silently ignored. Classes hold no 
 every problem at once. A field that is not given is None (or empty).
 """
 
+# ruff: noqa: RUF009 - `key` and `table` are field specifiers, as attrs.field is
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any, Literal
 import attrs
 from attrs import field, frozen
 
-from agentoml.config.notation import Condition, Duration, ListEdit, Scalar, TextFile
+from agentoml.config.notation import Condition, Duration, ListEdit, OptionValue, TextFile
 
 EMPTY: Mapping[str, Any] = {}
 
@@ -23,9 +24,9 @@ LANGUAGE = "The configuration language"
 LATER = "a later version"
 
 
-def key(doc: str, *, default: Any = None, later: str | None = None, name: str | None = None) -> Any:
-    """Return an attrs field with its documentation, what it waits for and its TOML name where that differs."""
-    return field(default=default, kw_only=True, metadata={"doc": doc, "later": later, "name": name})
+def key(doc: str, *, default: Any = None, later: str | None = None) -> Any:
+    """Return an attrs field with its documentation and what it waits for; its TOML key is its name."""
+    return field(default=default, kw_only=True, metadata={"doc": doc, "later": later})
 
 
 def table(doc: str, *, later: str | None = None) -> Any:
@@ -89,4 +90,4 @@ class Value:
     forget: bool = key("drop its picks while it is not there", default=False, later=MODES)
     lasts: Literal["turn"] | Duration | None = key("the pick ends by itself", later=MODES)
     set: ProfileKeys = key("is so while the value is active", default=ProfileKeys())
-    preselect: Mapping[str, Scalar] = table("option -> value that is chosen along")
+    preselect: Mapping[str, OptionValue] = table("option -> value that is chosen along")

@@ -1,5 +1,6 @@
 """All that a TOML file may say, as attrs classes: the reference of the vocabulary (version 1)."""
 
+# ruff: noqa: RUF009 - `key` and `table` are field specifiers, as attrs.field is
 from __future__ import annotations
 
 import datetime
@@ -8,7 +9,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agentoml.config.notation import Action, Condition, Duration, Patterns, Scalar, Secret, TextFile
+from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
 from agentoml.config.profile import LANGUAGE, LATER, MODES, REAL, ProfileKeys, Value, key, table
 
 # ---------------------------------------------------------------------------------------- agent and options
@@ -30,8 +31,12 @@ class Agent(ProfileKeys):
 class ConditionalDefault:
     """One entry of a default chain that counts only under a condition."""
 
-    value: Scalar = key("a value or glob", default="")
+    value: OptionValue | None = key("a value or glob")
     when: Condition = table("conditions")
+
+
+SetKey = Literal["model", "summary_model", "reasoning", "variant", "permissions", "auto_answers"]
+Source = Literal["models", "model.reasoning", "model.variants", "modes", "providers", "permissions", "mcp"]
 
 
 @frozen
@@ -44,15 +49,13 @@ class Option:
     category: str | None = key("mode, model, model_config, thought_level, or one of your own that begins with _")
     meta: Mapping[str, Any] = table("sent as _meta", later=MODES)
     values: Mapping[str, Value] = table("the values, or what is written beside a source")
-    values_from: (
-        Literal["models", "model.reasoning", "model.variants", "modes", "providers", "permissions", "mcp"] | None
-    ) = key("where the values come from")
-    sets: str | None = key("the profile key that the value goes into", later=MODES)
+    values_from: Source | None = key("where the values come from")
+    sets: SetKey | None = key("the profile key that the value goes into", later=MODES)
     each: Literal["mcp"] | None = key("one boolean option for each entry", later=MODES)
     filter: Mapping[str, Patterns] = table("field of an entry -> glob", later=MODES)
     order: Literal["declared", "name", "newest"] = key("how values are ordered", default="declared", later=MODES)
     group_by: str | None = key("the field of the source that values are grouped by", later=MODES)
-    default: Scalar | tuple[Scalar | ConditionalDefault, ...] | ConditionalDefault | None = key(
+    default: OptionValue | tuple[OptionValue | ConditionalDefault, ...] | ConditionalDefault | None = key(
         "a value, a glob, or a list of those; the first that fits"
     )
     when: Condition = table("conditions; where they do not hold, the option is not there")
@@ -92,6 +95,11 @@ class Retry:
     max: Duration = key("the longest wait", default=Duration(30.0))
 
 
+Failure = Literal[
+    "rate_limit", "overloaded", "timeout", "connection", "auth", "bad_request", "context_length", "protocol"
+]
+
+
 @frozen
 class ScriptStep:
     """One step of a scripted reply: exactly one of text, thought, tool, error or stop."""
@@ -100,7 +108,7 @@ class ScriptStep:
     thought: str | None = key("thought aloud")
     tool: str | None = key("a tool that is called; neighbours are called in parallel, then the reply goes on")
     args: Mapping[str, Any] = table("the arguments of the tool call")
-    error: str | None = key("fail as a provider does: rate_limit, overloaded, timeout, connection, auth, bad_request")
+    error: Failure | None = key("fail as a provider does")
     stop: Literal["end_turn", "max_tokens", "refusal"] | None = key("why the reply ends")
     wait: Duration | None = key("a pause before this step")
 
@@ -233,7 +241,7 @@ class PermissionSet(Value):
 class ToolKind:
     """`[tool_kinds]`: what a tool is, as the user sees it and permissions judge it."""
 
-    kind: str | None = key("an ACP tool kind")
+    kind: Kind | None = key("an ACP tool kind")
     title: str | None = key("the title of a call; {name} is an argument")
     locations: tuple[str, ...] = key("arguments that name the paths it touches", default=())
 
@@ -253,7 +261,7 @@ class Choice:
     """One answer of a tool that asks the user."""
 
     name: str | None = key("what the user sees")
-    switch_to: Mapping[str, Scalar] = table("option -> value that is picked")
+    switch_to: Mapping[str, OptionValue] = table("option -> value that is picked")
     reject: bool = key("the answer is a no", default=False)
 
 
@@ -262,7 +270,7 @@ class ToolDefinition:
     """`[tools.x]`: a tool without code."""
 
     description: str | None = key("told to the model")
-    kind: str | None = key("an ACP tool kind")
+    kind: Kind | None = key("an ACP tool kind")
     title: str | None = key("the title of a call")
     locations: tuple[str, ...] = key("arguments that name the paths it touches", default=())
     command: tuple[str, ...] | None = key("argv in the session's cwd, no shell")
@@ -291,7 +299,7 @@ class Command(Value):
 
     hint: str | None = key("what may follow it")
     prompt: str | TextFile | None = key("the template; {input} is what follows the command")
-    switch_to: Mapping[str, Scalar] = table("option -> value that is picked for good")
+    switch_to: Mapping[str, OptionValue] = table("option -> value that is picked for good")
 
 
 # -------------------------------------------------------------------------------------------------- the file
@@ -317,7 +325,7 @@ class Config:
     modes: Mapping[str, Mode] = table("the values of the option mode")
     options: Mapping[str, Option] = table("what users can switch")
     permissions: Mapping[str, PermissionSet] = table("permission sets")
-    tool_kinds: Mapping[str, str | ToolKind] = table("tool name or glob -> kind, title, locations", later=REAL)
+    tool_kinds: Mapping[str, Kind | ToolKind] = table("tool name or glob -> kind, title, locations", later=REAL)
     tools: Mapping[str, ToolDefinition] = table("tools without code", later=REAL)
     mcp: Mapping[str, McpServer] = table("MCP servers", later=REAL)
     commands: Mapping[str, Command] = table("slash commands", later=REAL)
