@@ -224,6 +224,11 @@ class Connection(asyncio.Protocol):
 
     # ------------------------------------------------------------------------------ called by the parser
 
+    def on_message_begin(self) -> None:
+        """Stop the parser at an answer that no request asked for; data_received closes the connection then."""
+        if self.complete:
+            raise ModelError("protocol", f"{self._where} sent more than was asked for")
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """Collect a header (or a trailer, which nobody needs)."""
         if not self._head_done:
