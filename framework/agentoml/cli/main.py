@@ -1,0 +1,68 @@
+"""`agentoml COMMAND ...`: finds the command and hands over. On the way of `run`, so it imports next to nothing."""
+
+from __future__ import annotations
+
+import sys
+
+COMMANDS = {
+    "run": ("agentoml.cli.run", "start the agent: ACP on stdin and stdout, for an editor"),
+    "check": ("agentoml.cli.check", "show every problem of a configuration"),
+    "chat": ("agentoml.cli.chat", "talk to the agent in this terminal"),
+}
+"""Command -> the module whose `main(args)` runs it, and what it is for."""
+
+EXIT_USAGE = 2
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code. `argv` are the words behind the program's name."""
+    words = sys.argv[1:] if argv is None else argv
+    name, args = (words[0], words[1:]) if words else ("", [])
+    if name in COMMANDS:
+        return _run(COMMANDS[name][0], args)
+    if name in ("-h", "--help", "help"):
+        print(_help())
+        return 0
+    if name in ("-V", "--version"):
+        from agentoml import __version__
+
+        print(f"agentoml {__version__}")
+        return 0
+    print(_unknown(name) if name else _help(), file=sys.stderr)
+    return EXIT_USAGE
+
+
+def _run(module: str, args: list[str]) -> int:
+    command = __import__(module, fromlist=["main"])
+    try:
+        return int(command.main(args))
+    except BrokenPipeError:  # the reader of our output left: `agentoml check | head`
+        return _leave_quietly()
+    except KeyboardInterrupt:
+        return 130
+
+
+def _leave_quietly() -> int:
+    """Point stdout at nothing, so that the interpreter's last flush does not fail too."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 141
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {purpose}" for name, (_, purpose) in COMMANDS.items())
+    return (
+        "Agentoml: TOML files in, a running ACP agent out.\n\n"
+        "usage: agentoml COMMAND [ARGUMENTS]\n\n"
+        f"{commands}\n\n"
+        "agentoml COMMAND --help tells more; agentoml --version says which version this is."
+    )
+
+
+def _unknown(name: str) -> str:
+    from agentoml.config.problems import did_you_mean
+
+    meant = did_you_mean(name, COMMANDS) or f"there are: {', '.join(COMMANDS)}"
+    return f"agentoml: no command `{name}`; {meant}"

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from agentoml.cli import chat_lines
+from agentoml.wire import messages
+
+
+def texts(lines: list[chat_lines.Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def test_a_call_shows_its_status_kind_and_places_relative_to_the_project() -> None:
+    call = messages.tool_call(
+        "c1",
+        "Reading",
+        kind="read",
+        status="completed",
+        locations=[messages.location("/home/me/a.md", 3), messages.location("/etc/hosts")],
+    )
+    assert chat_lines.tool_call(call, "/home/me").text == "✓ Reading  (read, a.md:3, /etc/hosts)"
+
+
+def test_a_place_that_the_title_names_is_not_repeated_and_a_title_stays_one_line() -> None:
+    call = messages.tool_call("c1", "Edit a.md\n? Forged  question", locations=[messages.location("/p/a.md")])
+    assert chat_lines.tool_call(call, "/p").text == "◦ Edit a.md ? Forged question  (other)"
+
+
+def test_a_diff_shows_only_what_changes_and_where() -> None:
+    lines = chat_lines.content([messages.diff_item("/p/a.md", "one\ntwo\nthree\n", "one\n2\nthree\n")], "/p")
+    assert texts(lines) == ["  a.md", "  @@ -1,3 +1,3 @@", "   one", "  -two", "  +2", "   three"]
+    new = chat_lines.content([messages.diff_item("/p/b.md", None, "x\n")], "/p")
+    assert texts(new) == ["  b.md (new file)", "  @@ -0,0 +1 @@", "  +x"]
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    item = messages.content_item(messages.text_block("\n".join(map(str, range(20)))))
+    assert texts(chat_lines.content([item], "/p"))[-2:] == ["  7", "  … 12 more lines"]
+
+
+def test_blocks_without_text_are_named() -> None:
+    assert chat_lines.block_text(messages.image_block("AAAA", "image/png")) == "[image]"
+    assert chat_lines.block_text({"type": "resource_link", "uri": "file:///a", "name": "a"}) == "file:///a"
+    assert chat_lines.block_text({"type": "resource", "resource": {"uri": "file:///a", "text": "x"}}) == "x"
+
+
+def test_usage_plan_and_notice_are_one_line_each() -> None:
+    assert (
+        chat_lines.usage(messages.usage_update(1_500, 3_000, 0.25)).text == "1,500 of 3,000 tokens (50 %) · 0.2500 USD"
+    )
+    assert texts(chat_lines.plan([messages.plan_entry("Look", "in_progress", "high")])) == ["  ◐ Look"]
+    assert chat_lines.notice(messages.notice("error", "Gone", "Take\nanother")).text == "! Gone: Take another"

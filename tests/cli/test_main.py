@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentoml import __version__
+from agentoml.cli import main as command_line
+
+
+def run(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "agentoml", *args]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=30, check=False)
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in command_line.COMMANDS)
+
+
+def test_every_command_has_a_module_with_a_main() -> None:
+    for module, _ in command_line.COMMANDS.values():
+        assert callable(__import__(module, fromlist=["main"]).main)
+
+
+def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"agentoml {__version__}\n"
+
+
+def test_an_unknown_command_is_a_usage_error_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["chekc", "x.toml"]) == 2
+    assert "did you mean `check`?" in capsys.readouterr().err
+
+
+def test_a_word_like_no_command_is_answered_with_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["zzz"]) == 2
+    assert "there are: run, check, chat" in capsys.readouterr().err
+
+
+def test_without_a_command_help_goes_to_stderr_so_that_no_editor_reads_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main([]) == 2
+    shown = capsys.readouterr()
+    assert "usage: agentoml COMMAND" in shown.err and shown.out == ""
+
+
+def test_the_module_runs_as_a_program_and_a_package_of_the_project_can_t_replace_it(tmp_path: Path) -> None:
+    (tmp_path / "agentoml.py").write_text("raise SystemExit('the project ran')")
+    assert run("--version", cwd=tmp_path).stdout == f"agentoml {__version__}\n"
+
+
+def test_dispatching_imports_next_to_nothing() -> None:
+    """`run` is on the way to `initialize`: only what Python itself imports may be there before it is called."""
+    program = (
+        "import sys; before = set(sys.modules)\n"
+        "from agentoml.cli import main\n"
+        "main.COMMANDS['run'] = ('agentoml', '')\n"
+        "import agentoml; agentoml.main = lambda args: print(*sorted(set(sys.modules) - before)) or 0\n"
+        "main.main(['run'])"
+    )
+    shown = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == ["__future__", "agentoml", "agentoml.cli", "agentoml.cli.main"]
+
+
+def test_a_reader_that_leaves_ends_a_command_quietly() -> None:
+    program = (
+        "from agentoml.cli import main\n"
+        "main.COMMANDS['x'] = ('agentoml', '')\n"
+        "import agentoml; agentoml.main = lambda args: [print('x' * 1000) for _ in range(1000)] and 0\n"
+        "import sys; sys.exit(main.main(['x']))"
+    )
+    child = subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None and child.stderr is not None
+    with child, child.stdout, child.stderr:
+        child.stdout.readline()
+        child.stdout.close()
+        assert child.stderr.read() == b""
+        assert child.wait(30) == 141
