@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agentoml.errors import (
     ConnectionLost,
@@ -32,6 +32,10 @@ Handler = Callable[[Params], Awaitable[dict[str, Any] | None]]
 """Params (a `_meta` stays a key of them) -> result; None is answered as {}. Raises RequestError for an error reply."""
 
 
+Observer = Callable[[Literal["received", "sent"], bytes], None]
+"""Is shown every line that passes, without changing any."""
+
+
 class Handlers(NamedTuple):
     """What this side answers to. `unknown` gets the method too, and only requests; without it they get -32601."""
 
@@ -50,9 +54,10 @@ class Connection:
     notification's handler is awaited first.
     """
 
-    def __init__(self, reader: Reader, writer: Writer) -> None:
+    def __init__(self, reader: Reader, writer: Writer, *, observer: Observer | None = None) -> None:
         self._reader = reader
         self._writer = writer
+        self._observer = observer
         self._running: dict[frames.Id, asyncio.Task[None]] = {}
         self._pending: dict[int, asyncio.Future[Any]] = {}
         self._last_id = 0
@@ -73,7 +78,7 @@ class Connection:
         Raises:
             ValueError: params hold what JSON can't say.
         """
-        self._writer.write(frames.encode(frames.notification(method, params)))
+        self._send(frames.encode(frames.notification(method, params)))
 
     async def request(self, method: str, params: Mapping[str, Any]) -> Any:
         """Send a request and return its result. Cancelled while waiting, it tells the other side.
@@ -90,13 +95,18 @@ class Connection:
         line = frames.encode(frames.request(id_, method, params))
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._pending[id_] = future
-        self._writer.write(line)
+        self._send(line)
         try:
             return await future
         finally:
             del self._pending[id_]
             if future.cancelled():
                 self.notify(CANCEL, {"requestId": id_})
+
+    def _send(self, line: bytes) -> None:
+        if self._observer is not None:
+            self._observer("sent", line)
+        self._writer.write(line)
 
     def close(self) -> None:
         """End `serve`: no message is read any more."""
@@ -123,6 +133,8 @@ class Connection:
         lines = frames.Lines()
         while data := await self._reader.read():
             for line in lines.feed(data):
+                if self._observer is not None and line is not None:
+                    self._observer("received", line + b"\n")
                 message = frames.decode(line)
                 if isinstance(message, frames.Request):
                     await self._start(message, handlers)
@@ -131,12 +143,12 @@ class Connection:
                 elif isinstance(message, frames.Notification):
                     await self._note(message, handlers)
                 elif message is not None:
-                    self._writer.write(frames.encode(message.reply))
+                    self._send(frames.encode(message.reply))
 
     async def _start(self, message: frames.Request, handlers: Handlers) -> None:
         if message.id in self._running:
             error = InvalidRequest("A request with this id is running", reason="duplicate_id")
-            self._writer.write(frames.encode(frames.error_response(message.id, error)))
+            self._send(frames.encode(frames.error_response(message.id, error)))
             return
         task = asyncio.create_task(self._answer(message, handlers), name=message.method)
         self._running[message.id] = task
@@ -149,11 +161,13 @@ class Connection:
             reply = _failure(message, RequestCancelled())
         except RequestError as error:
             reply = _failure(message, error)
+        except ConnectionLost:
+            reply = _failure(message, InternalError())  # nobody is there to read it, or to be told more
         except Exception:
             log.exception("%s failed", message.method)
             reply = _failure(message, InternalError())
         del self._running[message.id]
-        self._writer.write(reply)
+        self._send(reply)
 
     async def _note(self, message: frames.Notification, handlers: Handlers) -> None:
         if message.method == CANCEL:
