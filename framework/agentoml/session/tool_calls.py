@@ -161,7 +161,7 @@ class ToolCalls:
 
     def _finish(self, announced: _Announced, result: ToolResult) -> None:
         content: list[Content] = list(result.content) or [messages.content_item(messages.text_block(result.text))]
-        status = "failed" if result.failed else "completed"
+        status: messages.ToolStatus = "failed" if result.failed else "completed"
         self._update(messages.tool_call_update(announced.id, status=status, content=content))
 
     def _update(self, update: dict[str, Any]) -> None:
