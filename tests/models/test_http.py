@@ -77,17 +77,19 @@ async def test_a_connection_whose_answer_came_whole_is_used_again(client: HttpCl
 
 async def test_a_connection_whose_end_was_not_read_is_used_again_after_its_last_bytes(client: HttpClient) -> None:
     gate = asyncio.Event()
-    async with HttpServer(Answer(("one", gate, "")), Answer(("two",))) as server:
+    other = HttpClient(connect=5, idle=5, environ={})
+    async with HttpServer(Answer(("one", gate, "")), Answer(("between",)), Answer(("two",))) as server:
         response = await post(client, url_of(server))
         await response.read()
         response.understood()
         await response.aclose()
         gate.set()
         await server.exchanges[0].answered.wait()
-        await asyncio.sleep(0)  # one round of the loop: the last bytes are read
-        await asyncio.sleep(0)
+        await whole(await post(other, url_of(server)))  # what was written before this has been read by now
 
         assert await whole(await post(client, url_of(server))) == b"two"
+        assert [request.connection for request in server.requests] == [1, 2, 1]
+        await other.aclose()
 
 
 async def test_an_answer_that_was_not_read_to_its_end_closes_the_connection(client: HttpClient) -> None:

@@ -206,12 +206,20 @@ class _Peer(asyncio.Protocol):
         else:
             lines.append("Connection: close")
         self.transport.write("\r\n".join((*lines, "", "")).encode())
-        for step in answer.steps:
+        *steps, last = answer.steps or ("",)
+        for step in steps:
             if not await self.step(step, raw=answer.framing != "chunked"):
                 return False
-        if answer.framing == "chunked":
-            self.transport.write(b"0\r\n\r\n")
+        if isinstance(last, asyncio.Event | HangUp):
+            if not await self.step(last, raw=True):
+                return False
+            last = ""
+        end = b"0\r\n\r\n" if answer.framing == "chunked" else b""
+        self.write(_bytes(last), end, raw=answer.framing != "chunked")  # together, as most servers do
         return True
+
+    def write(self, data: bytes, end: bytes = b"", *, raw: bool) -> None:
+        self.transport.write((b"%x\r\n%s\r\n" % (len(data), data) if data and not raw else data) + end)
 
     async def step(self, step: Step, *, raw: bool) -> bool:
         if isinstance(step, HangUp):
@@ -223,8 +231,8 @@ class _Peer(asyncio.Protocol):
             finally:
                 for wait in waits:
                     wait.cancel()
-        elif data := _bytes(step):
-            self.transport.write(data if raw else b"%x\r\n%s\r\n" % (len(data), data))
+        else:
+            self.write(_bytes(step), raw=raw)
             await asyncio.sleep(0)
         return not self.hung_up.is_set()
 
