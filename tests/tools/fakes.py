@@ -18,6 +18,10 @@ class EditorClient:
     can_terminal: bool = False
     files: dict[str, str] = field(factory=dict)
     calls: list[tuple[Any, ...]] = field(factory=list)
+    updates: list[dict[str, Any]] = field(factory=list)
+
+    def update(self, session_id: str, update: dict[str, Any]) -> None:
+        self.updates.append(update)
 
     async def read_text_file(
         self, session_id: str, path: str, line: int | None = None, limit: int | None = None

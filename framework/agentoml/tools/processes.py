@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
 GRACE_SECONDS = 1.0
-LEFTOVER_SECONDS = 0.2
+LEFTOVER_SECONDS = 0.1
 LAST_OUTPUT_SECONDS = 0.5
 CHUNK = 65_536
 
@@ -75,24 +75,30 @@ async def run_process(
         timed_out = True
     finally:
         try:
-            left_behind = process.returncode is not None  # the program itself has ended
-            await end_group(process, LEFTOVER_SECONDS if left_behind else GRACE_SECONDS)
+            await end_group(process, lambda: output.ended)
             await output.rest(LAST_OUTPUT_SECONDS)
         finally:
             output.close()
     return Ended(process.returncode if process.returncode is not None else -signal.SIGKILL, timed_out)
 
 
-async def end_group(process: Process, grace: float) -> None:
-    """End a process that leads a group, and the group: SIGTERM, after `grace` seconds SIGKILL, at once if cancelled."""
+async def end_group(process: Process, silent: Callable[[], bool] = lambda: True) -> None:
+    """End a process that leads a group, and the group: SIGTERM, after a grace SIGKILL, at once if cancelled.
+
+    Where the process has ended and the others are `silent`, those may be dead and only waited for by nobody, or hide:
+    they get a short grace.
+    """
     import asyncio
 
     loop = asyncio.get_running_loop()
-    deadline, pause = loop.time() + grace, 0.001
+    started, pause = loop.time(), 0.001
+    grace = GRACE_SECONDS
     try:
         alive = signal_group(process.pid, signal.SIGTERM)
-        while alive and loop.time() < deadline:
+        while alive and loop.time() < started + grace:
             await asyncio.sleep(pause)
+            if process.returncode is not None and silent():
+                grace = LEFTOVER_SECONDS
             pause = min(pause * 2, 0.05)
             alive = signal_group(process.pid, 0)
     finally:
@@ -119,7 +125,7 @@ class _Output:
         os.set_blocking(descriptor, False)
         self._descriptor = descriptor
         self._take = take
-        self._ended = asyncio.Event()
+        self._end = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(descriptor, self._read)
 
@@ -132,7 +138,12 @@ class _Output:
             self._take(data)
         else:
             self._loop.remove_reader(self._descriptor)
-            self._ended.set()
+            self._end.set()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nobody holds the other end any more."""
+        return self._end.is_set()
 
     async def rest(self, seconds: float) -> None:
         """Read to the end, but no longer than this: a process that left the group may hold the pipe open."""
@@ -140,7 +151,7 @@ class _Output:
 
         try:
             async with asyncio.timeout(seconds):
-                await self._ended.wait()
+                await self._end.wait()
         except TimeoutError:
             pass
 

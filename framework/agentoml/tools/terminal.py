@@ -1,16 +1,18 @@
-"""The tool `shell`: a command line, run in a process group of ours."""
+"""The tool `shell`: a command line, run in a terminal of the client or in a process group of ours."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from agentoml.errors import ConnectionLost, RemoteError, ToolError
 from agentoml.tools.clipping import HeadAndTail, fenced
-from agentoml.tools.processes import Ended, run_process
+from agentoml.tools.processes import run_process
 from agentoml.tools.tool import Content, Tool, ToolContext, ToolResult
-from agentoml.wire.messages import content_item, text_block
+from agentoml.wire.messages import content_item, terminal_item, text_block
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
@@ -20,39 +22,114 @@ HEAD_CHARACTERS = 8_000
 TAIL_CHARACTERS = 24_000
 LIVE_CHARACTERS = 4_000
 LIVE_SECONDS = 0.1
+CREATION_SECONDS = 2.0
 
 Args = Mapping[str, Any]
 
 
 async def shell(args: Args, context: ToolContext) -> ToolResult:
-    """Run a command line in the session's working directory."""
+    """Run a command line in the session's working directory: in a terminal of the client where it offers one."""
     timeout = args.get("timeout") or DEFAULT_SECONDS
-    live = LiveOutput(context)
     program = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+    argv = (program, "-c", args["command"])
+    if context.client.can_terminal:
+        return await run_in_client(argv, context, timeout)
+    return await run_here(argv, context, timeout)
+
+
+async def run_here(argv: Sequence[str], context: ToolContext, timeout: float) -> ToolResult:
+    """Run a program in a process group of ours, showing its output while it comes.
+
+    Raises:
+        ToolError: it can't be started.
+    """
+    live = LiveOutput(context)
     try:
         ended = await run_process(
-            (program, "-c", args["command"]),
-            cwd=context.cwd,
-            environment=context.environment,
-            timeout=timeout,
-            take=live.take,
+            argv, cwd=context.cwd, environment=context.environment, timeout=timeout, take=live.take
         )
     finally:
         live.close()
-    return process_result(live.kept.text, ended, timeout)
-
-
-def process_result(output: str, ended: Ended, timeout: float | None) -> ToolResult:
-    """Return what is told of a process that ended: its output, then how it ended."""
     if ended.timed_out:
-        note = f"[stopped after {timeout:g} s; a longer timeout may be given]"
-    elif ended.code < 0:
-        note = f"[ended by {_signal_name(-ended.code)}]"
+        how = _stopped(timeout)
     else:
-        note = f"[exit code {ended.code}]"
+        how = f"[exit code {ended.code}]" if ended.code >= 0 else f"[ended by {_signal_name(-ended.code)}]"
+    text = _told(live.kept.text, how)
+    return ToolResult(text, _shown(text), failed=ended.timed_out or ended.code != 0)
+
+
+async def run_in_client(argv: Sequence[str], context: ToolContext, timeout: float) -> ToolResult:
+    """Run a program in a terminal of the client, which shows it live; the terminal is always released.
+
+    Raises:
+        ToolError: the client can't run it.
+    """
+    import asyncio
+
+    client, session_id = context.client, context.session_id
+    timed_out = False
+    try:
+        terminal = await _created_terminal(argv, context)
+        try:
+            content = (terminal_item(terminal),)
+            context.report(content)
+            try:
+                async with asyncio.timeout(timeout):
+                    ended = await client.terminal_wait_for_exit(session_id, terminal)
+            except TimeoutError:
+                timed_out = True
+                await client.terminal_kill(session_id, terminal)
+            output = await client.terminal_output(session_id, terminal)
+        finally:
+            await _released(context, terminal)
+    except RemoteError as error:
+        raise ToolError(f"the client's terminal failed: {error.message}") from None
+    if timed_out:
+        how = _stopped(timeout)
+    else:
+        how = f"[exit code {ended.code}]" if ended.code is not None else f"[ended by {ended.signal or 'a signal'}]"
+    start = "[... the beginning is left out ...]\n" if output.truncated else ""
+    return ToolResult(_told(start + output.text, how), content, failed=timed_out or ended.code != 0)
+
+
+async def _created_terminal(argv: Sequence[str], context: ToolContext) -> str:
+    """Return a new terminal of the client. What the agent's own children may not see is empty there."""
+    import asyncio
+
+    withheld = {name: "" for name in os.environ if name not in context.environment}
+    creating = asyncio.ensure_future(
+        context.client.terminal_create(
+            context.session_id, argv, env=withheld, cwd=context.cwd, output_limit=HEAD_CHARACTERS + TAIL_CHARACTERS
+        )
+    )
+    try:
+        return await asyncio.shield(creating)
+    except asyncio.CancelledError:  # the client may have made it already: it must be released (A46)
+        done, _ = await asyncio.wait((creating,), timeout=CREATION_SECONDS)
+        if done and creating.exception() is None:
+            await _released(context, creating.result())
+        creating.cancel()
+        raise
+
+
+async def _released(context: ToolContext, terminal: str) -> None:
+    """Give a terminal back, which also kills what still runs in it; cancelling does not keep it."""
+    import asyncio
+
+    async def release() -> None:
+        with suppress(RemoteError, ConnectionLost):
+            await context.client.terminal_release(context.session_id, terminal)
+
+    await asyncio.shield(release())
+
+
+def _stopped(timeout: float) -> str:
+    return f"[stopped after {timeout:g} s]"
+
+
+def _told(output: str, how: str) -> str:
     body = output if not output or output.endswith("\n") else output + "\n"
-    text = (body or "[no output]\n") + note
-    return ToolResult(text, (content_item(text_block(fenced(text))),), failed=ended.timed_out or ended.code != 0)
+    return (body or "[no output]\n") + how
 
 
 def _signal_name(number: int) -> str:
@@ -91,12 +168,11 @@ class LiveOutput:
         self._timer = None
         if self._unseen:
             self._unseen = False
-            self._report(live_content(self.kept.last(LIVE_CHARACTERS)))
+            self._report(_shown(self.kept.last(LIVE_CHARACTERS)))
             self._timer = self._loop.call_later(LIVE_SECONDS, self._show)
 
 
-def live_content(text: str) -> tuple[Content, ...]:
-    """Return output as users see it."""
+def _shown(text: str) -> tuple[Content, ...]:
     return (content_item(text_block(fenced(text))),)
 
 

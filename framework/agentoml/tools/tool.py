@@ -19,7 +19,9 @@ class ToolContext:
     """Where a tool call runs: the session's directories, its client and the call it reports to.
 
     `report` shows content of the call while it runs (it replaces what was shown before). `environment` is what
-    child processes get (`child_environment` makes it).
+    child processes get (`child_environment` makes it). `check_url` judges one more URL that the call is led to and
+    raises ToolError where it may not go there; without it, a call stays at the host that was judged. `may_read`
+    tells whether what is found in a file may be shown.
     """
 
     session_id: str
@@ -29,15 +31,26 @@ class ToolContext:
     client: Client
     report: Callable[[tuple[Content, ...]], None]
     environment: Mapping[str, str] = field(kw_only=True, repr=False)
+    check_url: Callable[[str], Awaitable[None]] | None = field(default=None, kw_only=True)
+    may_read: Callable[[str], bool] | None = field(default=None, kw_only=True)
+
+
+@frozen
+class ToolImage:
+    """An image that a call gave: base64 data and its MIME type."""
+
+    data: str
+    mime_type: str
 
 
 @frozen
 class ToolResult:
-    """What came of a call: `text` for the model, `content` for the user (empty: the text is shown)."""
+    """What came of a call: `text` and `images` for the model, `content` for the user (empty: the text is shown)."""
 
     text: str
     content: tuple[Content, ...] = ()
     failed: bool = False
+    images: tuple[ToolImage, ...] = ()
 
 
 class Preview(Protocol):
@@ -56,8 +69,8 @@ class Preview(Protocol):
 @frozen
 class Tool:
     """A tool: `kind` is an ACP tool kind, `title` a template over the arguments, `locations` the names of the
-    arguments that are paths. `parameters` is a JSON Schema object that the arguments were checked against before
-    `run` and `preview`. Both raise ToolError.
+    arguments that are paths, `url` the name of the one whose host is asked. `parameters` is a JSON Schema object that
+    the arguments were checked against before `run` and `preview`. Both raise ToolError.
     """
 
     name: str
@@ -67,6 +80,7 @@ class Tool:
     kind: str = "other"
     title: str = ""
     locations: tuple[str, ...] = ()
+    url: str = ""
     preview: Preview | None = field(default=None, eq=False)
 
 

@@ -1,0 +1,89 @@
+"""`[tools.x]` with `command`: a tool without code, an argv with places for its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agentoml.config.notation import Scalar
+from agentoml.config.schema import Parameter, ToolDefinition
+from agentoml.errors import ToolError
+from agentoml.tools.terminal import run_here
+from agentoml.tools.tool import Tool, ToolContext, ToolResult
+
+PLACE = re.compile(r"\{([A-Za-z_][\w-]*)\}")
+DEFAULT_SECONDS = 600.0
+
+
+def command_tool(name: str, definition: ToolDefinition) -> Tool:
+    """Return the tool that a table with `command` describes."""
+    template = definition.command or ()
+    seconds = definition.timeout or DEFAULT_SECONDS
+
+    async def run(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        return await run_here(filled(template, definition.parameters, args), context, seconds)
+
+    return Tool(
+        name,
+        definition.description or f"Run {' '.join(template)}",
+        parameters_schema(definition.parameters),
+        run,
+        definition.kind or "execute",
+        definition.title or name,
+        definition.locations,
+    )
+
+
+def parameters_schema(parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's parameters; one without a default is required."""
+    return {
+        "type": "object",
+        "properties": {name: _schema(parameter) for name, parameter in parameters.items()},
+        "required": [name for name, parameter in parameters.items() if parameter.default is None],
+        "additionalProperties": False,
+    }
+
+
+def _schema(parameter: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": parameter.type}
+    if parameter.description:
+        schema["description"] = parameter.description
+    if parameter.default is not None:
+        schema["default"] = parameter.default
+    if parameter.values:
+        schema["enum"] = list(parameter.values)
+    return schema
+
+
+def unknown_places(definition: ToolDefinition) -> tuple[str, ...]:
+    """Return the places of the command that no parameter fills, for a problem at load time."""
+    named = dict.fromkeys(place for word in definition.command or () for place in PLACE.findall(word))
+    return tuple(place for place in named if place not in definition.parameters)
+
+
+def filled(template: tuple[str, ...], parameters: Mapping[str, Parameter], args: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the argv of a call: each place of the template with its argument, every word staying one word.
+
+    Raises:
+        ToolError: an argument would be read as an option, because it begins with `-`, stands at the start of a word
+            and no `--` comes before it.
+    """
+    for index, word in enumerate(template):
+        first = PLACE.match(word)
+        given = args.get(first[1]) if first else None
+        if first and isinstance(given, str) and given.startswith("-") and "--" not in template[:index]:
+            raise ToolError(f"{first[1]} can't begin with -")
+    return tuple(PLACE.sub(lambda found: _text(_value(found, parameters, args)), word) for word in template)
+
+
+def _value(found: re.Match[str], parameters: Mapping[str, Parameter], args: Mapping[str, Any]) -> Scalar:
+    name = found[1]
+    if name not in parameters:
+        return found[0]
+    value: Scalar | None = args.get(name, parameters[name].default)
+    return "" if value is None else value
+
+
+def _text(value: Scalar) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

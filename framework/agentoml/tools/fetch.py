@@ -1,0 +1,205 @@
+"""The tool fetch_url: GET over http or https, each redirect judged again, its text without markup."""
+
+from __future__ import annotations
+
+import codecs
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from attrs import frozen
+
+from agentoml.errors import ToolError
+from agentoml.tools.html_text import html_to_text
+from agentoml.tools.tool import Tool, ToolContext, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from http.client import HTTPResponse
+
+SECONDS = 30.0
+SILENT_SECONDS = 10.0
+LARGEST_BODY = 5 * 1024 * 1024
+CHARACTERS = 100_000
+REDIRECTS = 10
+REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
+TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/x-yaml")
+
+
+@frozen
+class Answer:
+    """What a server answered to one request."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    body: bytes
+    complete: bool
+
+
+def checked_url(url: str) -> str:
+    """Return a URL as it is asked for, without its fragment; its host is what everybody takes it for.
+
+    Raises:
+        ToolError: it is not http or https, has no host, carries credentials or characters that programs read apart.
+    """
+    if any(character <= " " or character in "\\\x7f" for character in url):
+        raise ToolError("the URL holds blanks, control characters or a backslash; percent-encode them")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise ToolError(f"this is no URL: {error}") from None
+    if parts.scheme not in ("http", "https"):
+        raise ToolError(f"only http and https can be fetched, not {parts.scheme or 'a relative URL'}")
+    if not host:
+        raise ToolError("the URL names no host")
+    if "@" in parts.netloc:
+        raise ToolError("the URL carries credentials; they are not sent")
+    try:
+        host = host.encode("idna").decode("ascii") if not host.isascii() else host
+    except UnicodeError:
+        raise ToolError(f"{host} is no host name") from None
+    host = f"[{host}]" if ":" in host else host
+    return urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path or "/", parts.query, ""))
+
+
+def host_of(url: str) -> str | None:
+    """Return the host that a URL asks, in lower case; None where it can't be fetched anyway."""
+    try:
+        return urlsplit(checked_url(url)).hostname
+    except ToolError:
+        return None
+
+
+async def fetch_url(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
+    """Fetch a page and return its text."""
+    import asyncio
+
+    url = checked_url(args["url"])
+    try:
+        async with asyncio.timeout(SECONDS):
+            for _ in range(REDIRECTS):
+                answer = await _in_thread(lambda url=url: get(url))  # type: ignore[misc]
+                location = answer.headers.get("location")
+                if answer.status not in REDIRECT_CODES or not location:
+                    break
+                url = await _followed(url, location, context)
+            else:
+                raise ToolError(f"{args['url']} redirects more than {REDIRECTS} times")
+            text = await _in_thread(lambda: readable(answer, url))
+    except TimeoutError:
+        raise ToolError(f"{url} did not answer within {SECONDS:g} s") from None
+    failed = answer.status >= 400
+    head = f"[{url}: {answer.status} {answer.reason}]\n" if failed or url != checked_url(args["url"]) else ""
+    if len(text) > CHARACTERS or not answer.complete:
+        text = f"{text[:CHARACTERS]}\n[Cut here: the page is longer.]"
+    return ToolResult(head + (text or "[The page has no text.]"), failed=failed)
+
+
+async def _followed(url: str, location: str, context: ToolContext) -> str:
+    """Return where a redirect leads to, if the call may go there."""
+    target = checked_url(urljoin(url, location))
+    if context.check_url is not None:
+        await context.check_url(target)
+    elif host_of(target) != host_of(url):
+        raise ToolError(f"{url} redirects to {target}, which is another host; fetch that URL itself")
+    return target
+
+
+def get(url: str) -> Answer:
+    """Ask for a URL once, without following redirects; proxies are taken from the environment. Blocks.
+
+    Raises:
+        ToolError: there is no answer.
+    """
+    import urllib.request
+    from http.client import HTTPException
+
+    opener = urllib.request.OpenerDirector()
+    for handler in (urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+        opener.add_handler(handler())
+    headers = {"User-Agent": "agentoml", "Accept": "text/html, text/*;q=0.9, */*;q=0.5", "Accept-Encoding": "identity"}
+    request = urllib.request.Request(url, headers=headers)
+    try:
+        response: HTTPResponse = opener.open(request, timeout=SILENT_SECONDS)
+        with response:
+            body = _body(response, time.monotonic() + SECONDS)
+            found = {name.lower(): value for name, value in response.headers.items()}
+            return Answer(response.status, response.reason, found, body[:LARGEST_BODY], len(body) <= LARGEST_BODY)
+    except (OSError, HTTPException, ValueError) as error:
+        raise ToolError(f"{url} can't be fetched: {getattr(error, 'reason', None) or error}") from None
+
+
+def _body(response: HTTPResponse, deadline: float) -> bytes:
+    """Return the body, one byte more than the largest where it is larger; a server that drips does not hold us."""
+    body = bytearray()
+    while len(body) <= LARGEST_BODY and time.monotonic() < deadline:
+        piece = response.read1(LARGEST_BODY + 1 - len(body))
+        if not piece:
+            break
+        body += piece
+    return bytes(body)
+
+
+def readable(answer: Answer, url: str) -> str:
+    """Return the text of an answer.
+
+    Raises:
+        ToolError: it is no text.
+    """
+    kind, _, parameters = answer.headers.get("content-type", "text/plain").partition(";")
+    kind = kind.strip().lower()
+    if not (kind.startswith(TEXT_TYPES) or kind.endswith(("+json", "+xml"))):
+        raise ToolError(f"{url} is {kind} ({len(answer.body)} bytes), which is no text")
+    charset = next((part[8:].strip("\"'") for part in parameters.split() if part.lower().startswith("charset=")), "")
+    try:
+        encoding = codecs.lookup(charset.rstrip(";") or "utf-8").name
+    except LookupError:
+        encoding = "utf-8"
+    text = answer.body.decode(encoding, "replace")
+    return html_to_text(text, url) if kind in ("text/html", "application/xhtml+xml") else text
+
+
+async def _in_thread(work: Callable[[], Any]) -> Any:
+    """Run blocking work in a thread that nobody waits for when the call is cancelled, nor when the agent ends."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: Exception | None) -> None:
+        if not done.done():
+            done.set_exception(error) if error is not None else done.set_result(result)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as raised:
+            error = raised
+        try:
+            loop.call_soon_threadsafe(settle, result, error)
+        except RuntimeError:  # the loop is closed: nobody wants it
+            return
+
+    threading.Thread(target=run, daemon=True, name="fetch_url").start()
+    return await done
+
+
+FETCH_URL = Tool(
+    "fetch_url",
+    "Fetch a page over http or https (GET, no credentials) and return its text.",
+    {
+        "type": "object",
+        "properties": {"url": {"type": "string", "description": "The whole URL"}},
+        "required": ["url"],
+        "additionalProperties": False,
+    },
+    fetch_url,
+    "fetch",
+    "Fetch {url}",
+    url="url",
+)
