@@ -11,7 +11,7 @@ from typing import Any
 from agentoml.config.findings import Findings, finding, wrong_type
 from agentoml.config.notation import Duration, ListEdit, Patterns, Secret, TextFile
 from agentoml.config.parse import Included
-from agentoml.config.problems import Problem
+from agentoml.config.problems import Problem, did_you_mean, shown
 
 Hook = Callable[[Any, Any], Any]
 
@@ -119,7 +119,9 @@ def _list_edit(value: Any, _: Any) -> ListEdit:
     for key, items in value.items():
         try:
             if key not in ("add", "remove"):
-                raise finding("AGT101", f"a list has no `{key}`", "a list is edited by `.add` and `.remove`", at="key")
+                raise finding(
+                    "AGT101", f"a list has no {shown(key)}", "a list is edited by `.add` and `.remove`", at="key"
+                )
             if type(items) is not list:
                 raise wrong_type("a list of strings", items)
             edits[key] = _filled(items, "a name")
@@ -139,7 +141,14 @@ def _secret(value: Any, _: Any) -> Secret:
     if type(value) is not dict:
         raise wrong_type("a table", value)
     wrong = [key for key in value if key not in _SECRET]
-    if wrong or len(value) != 1:
+    if wrong:
+        hints = [did_you_mean(key, _SECRET) or "there are: env, file, command, keyring" for key in wrong]
+        message = "a secret has no key {}"
+        raise Findings(
+            Problem("AGT101", message.format(shown(key)), (key,), hint=hint, at="key")
+            for key, hint in zip(wrong, hints, strict=True)
+        )
+    if len(value) != 1:
         message = "a secret is given by exactly one of `env`, `file`, `command` and `keyring`"
         raise finding("AGT105", message, 'write { env = "NAME" }', at="key")
     ((place, given),) = value.items()
@@ -194,7 +203,7 @@ def _json(value: Any, _: Any) -> Any:
     if type(value) is float and not math.isfinite(value):
         raise finding("AGT109", "a number must be finite: JSON has no nan and inf")
     if type(value) not in (str, int, float, bool):
-        raise wrong_type("what JSON knows", value)
+        raise finding("AGT102", "JSON has no dates and times", "put it in quotes")
     return value
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from agentoml import assets
 from agentoml.config.parse import Layer, Text, document, text_files
-from agentoml.config.problems import Problem, Related, did_you_mean, quoted
+from agentoml.config.problems import Problem, Related, closest, did_you_mean, quoted
 
 LARGEST = 32 * 1024 * 1024
 DEEPEST = 10
@@ -170,9 +170,11 @@ def _unknown_preset(name: str) -> Problem | None:
 def _similar(path: Path) -> str:
     """Return a hint for a file that is not there: the one beside it that has almost this name."""
     try:
-        return did_you_mean(path.name, [file.name for file in path.parent.iterdir()])
+        beside = {file.stem: file.name for file in path.parent.iterdir() if file.suffix == path.suffix}
+        nearest = None if path.exists() else closest(path.stem, beside)
     except (OSError, ValueError):
         return ""
+    return f"did you mean `{beside[nearest]}`?" if nearest else ""
 
 
 def _content(path: Path) -> bytes | str:
@@ -222,7 +224,7 @@ def _at(step: _Step, problem: Problem) -> Problem:
 
 def _note(step: _Step) -> Related:
     place = _at(step, Problem("", ""))
-    return Related(f"{step.text.name} extends", place.file, place.line, place.column)
+    return Related(f"{step.text.name} extends {_extends(step.text)[step.entry]}", place.file, place.line, place.column)
 
 
 def _placed(problems: list[Problem], text: Text) -> tuple[Problem, ...]:

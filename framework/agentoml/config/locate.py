@@ -76,15 +76,19 @@ class _Source(NamedTuple):
 def _source(text: Text) -> _Source:
     found = document(text.content)
     scanned = positions(found.readable)
-    secrets = tuple(where.value for path, where in scanned.places.items() if where.value and _is_secret(path))
+    secrets = tuple(
+        where.value
+        for path, where in scanned.places.items()
+        if where.value and found.source[where.value.start] not in "{[" and _is_secret(path)
+    )
     return _Source(found.source, scanned, secrets)
 
 
 def _is_secret(path: Path) -> bool:
-    last = path[-1]
-    if isinstance(last, int) or last in {"env", "file", "command", "keyring"}:
+    names = [part for part in path if isinstance(part, str)]
+    if names[-1] in {"env", "file", "command", "keyring"}:
         return False
-    return bool(SECRET_KEY.search(last)) or (len(path) > 1 and path[-2] in {"headers", "env"})
+    return bool(SECRET_KEY.search(names[-1])) or (len(names) > 1 and names[-2] in {"headers", "env"})
 
 
 def _locate(problem: Problem, merged: Merged, sources: dict[str, _Source]) -> Problem:
@@ -110,7 +114,9 @@ def _placed(problem: Problem, text: Text, path: Path, source: _Source) -> Proble
     if span is None:
         return problem._replace(file=text.name, line=1, column=1)
     shown = _line_of(source.text, span.start)
+    told = source.text[span.start : span.end].strip("\"'")
     return problem._replace(
+        hint="" if span in source.secrets and told in problem.hint else problem.hint,
         file=text.name,
         line=span.line,
         column=span.column,

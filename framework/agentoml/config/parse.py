@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the vocabulary that this program knows."""
 
+DEEPEST = 64
+"""How deep values may be nested: whatever reads them afterwards may do so by recursion."""
+
 Layer = Literal["built-in", "user", "project", "named", "set"]
 
 TEXT_KEYS = frozenset({"instructions", "instructions_append", "reminder", "prompt"})
@@ -91,13 +94,23 @@ def document(content: bytes) -> Document:
     if unreadable:
         return Document("", "", {}, (), (unreadable,))
     source = content.decode()
+    faults: tuple[Fault, ...] = ()
+    readable = source
     try:
-        return Document(source, source, tomllib.loads(source))
+        values = tomllib.loads(source)
     except (ValueError, RecursionError):
         from agentoml.config.syntax import recover
 
         values, readable, faults = recover(source)
-        return Document(source, readable, values, faults)
+    if _deeper_than(DEEPEST, values):
+        too_deep = Problem("AGT015", f"values are nested more than {DEEPEST} deep", line=1, column=1)
+        return Document(source, readable, {}, faults, (too_deep,))
+    return Document(source, readable, values, faults)
+
+
+def _deeper_than(levels: int, value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper_than(levels - 1, item) for item in inner if isinstance(item, dict | list))
 
 
 def _unreadable(content: bytes) -> Problem | None:

@@ -6,7 +6,7 @@ A stage finds a problem by its key path; `locate` adds file, line and column fro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
@@ -98,7 +98,7 @@ class Problem(NamedTuple):
         """Return it on one line: `file:line:column: error[AGT102]: message (hint)`."""
         hint = f" ({self.hint})" if self.hint else ""
         key = f" [{self.key}]" if self.path and not self.line else ""
-        return f"{self.place}: {self.severity}[{self.code}]: {self.message}{hint}{key}"
+        return _printable(f"{self.place}: {self.severity}[{self.code}]: {self.message}{hint}{key}")
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)
@@ -113,6 +113,11 @@ def dotted(path: Path) -> str:
         else:
             text += ("." if text else "") + (part if _BARE.match(part) else quoted(part))
     return text
+
+
+def shown(name: str) -> str:
+    """Return a key in backticks, for a message."""
+    return f"`{dotted((name,))}`"
 
 
 def quoted(text: str) -> str:
@@ -132,10 +137,15 @@ def _escape(char: str) -> str:
 
 def render_text(problems: Iterable[Problem]) -> str:
     """Return problems for a terminal: each with its source line and a caret under what is wrong."""
-    return "\n\n".join(_render(problem) for problem in problems)
+    return "\n\n".join("\n".join(map(_printable, _lines(problem))) for problem in problems)
 
 
-def _render(problem: Problem) -> str:
+def _printable(line: str) -> str:
+    """Return a line that does nothing to a terminal but show itself."""
+    return "".join(char if char.isprintable() or char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in line)
+
+
+def _lines(problem: Problem) -> list[str]:
     margin = " " * len(str(problem.line or ""))
     key = f" ({problem.key})" if problem.path else ""
     lines = [f"{problem.severity}[{problem.code}]: {problem.message}", f"{margin} --> {problem.place}{key}"]
@@ -149,10 +159,8 @@ def _render(problem: Problem) -> str:
         ]
     if problem.hint:
         lines.append(f"{margin}  = help: {problem.hint}")
-    lines += [
-        f"{margin}  = note: {place.message}: {place.file}:{place.line}:{place.column}" for place in problem.related
-    ]
-    return "\n".join(lines)
+    notes = [f"{place.message}: {place.file}:{place.line}:{place.column}" for place in problem.related]
+    return lines + [f"{margin}  = note: {note}" for note in notes]
 
 
 def _blanks(text: str) -> str:
@@ -191,33 +199,52 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that is nearest to a name, or None where none is near.
 
-    Only candidates of about this length that share most of its letters are compared in full: that keeps
-    10,000 of them within a few milliseconds.
+    Near is: a typing error in three letters, or one begins with the other. Letters are counted first, which keeps
+    10,000 candidates within a few milliseconds.
     """
     wanted = _plain(name)
-    letters = set(wanted)
-    near: list[str] = []
+    letters, most = set(wanted), max(1, len(wanted) // 3)
+    best: tuple[int, int, int] | None = None
+    found = None
     for candidate in candidates:
         plain = _plain(candidate)
         if plain == wanted:
             return candidate
-        if abs(len(plain) - len(wanted)) <= max(2, len(wanted) // 3) and 2 * len(letters & set(plain)) >= len(letters):
-            near.append(candidate)
-    return _best(wanted, near) if wanted and near else None
+        rank = None
+        if abs(len(plain) - len(wanted)) <= most and len(letters ^ set(plain)) <= 2 * most:
+            distance = _distance(wanted, plain)
+            if distance <= most:
+                rank = (distance, abs(len(plain) - len(wanted)), -_common_start(plain, wanted))
+        if (
+            rank is None
+            and min(len(plain), len(wanted)) > 2
+            and _common_start(plain, wanted) == min(len(plain), len(wanted))
+        ):
+            rank = (most + 1, abs(len(plain) - len(wanted)), 0)
+        if rank is not None and (best is None or rank < best):
+            best, found = rank, candidate
+    return found
 
 
 def _plain(name: str) -> str:
-    return name.casefold().replace("-", "_").replace(" ", "_")
+    return re.sub(r"[-_ ]", "", name.casefold())
 
 
-def _best(wanted: str, near: Sequence[str]) -> str | None:
-    from difflib import SequenceMatcher
+def _common_start(one: str, other: str) -> int:
+    return next(
+        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(wanted)
-    best, best_ratio = None, 0.68
-    for candidate in near[:500]:
-        matcher.set_seq1(_plain(candidate))
-        if matcher.real_quick_ratio() > best_ratio and matcher.ratio() > best_ratio:
-            best, best_ratio = candidate, matcher.ratio()
-    return best
+
+def _distance(one: str, other: str) -> int:
+    """Return how many letters must be put in, left out, exchanged, or swapped with their neighbour."""
+    older: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        above, row = row, [i]
+        for j, b in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b)))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                row[j] = min(row[j], older[j - 2] + 1)
+        older = above
+    return row[-1]

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from agentoml.config import schema
 from agentoml.config.notation import Kind
-from agentoml.config.problems import Problem, did_you_mean, quoted
+from agentoml.config.problems import Problem, did_you_mean, quoted, shown
 from agentoml.config.profile import LATER, REAL, Budget
 
 CATEGORIES = ("mode", "model", "model_config", "thought_level")
@@ -21,6 +21,8 @@ KINDS: tuple[str, ...] = get_args(Kind)
 
 LATER_ADAPTERS = {"openai-responses": REAL, "anthropic": REAL, "litellm": REAL, "replay": LATER}
 """Adapters that wait for the work named, as keys do by `later`."""
+
+_THERE_ARE = f"there are: {', '.join(adapter for adapter in ADAPTERS if adapter not in LATER_ADAPTERS)}"
 
 Found = Iterator[Problem]
 
@@ -107,7 +109,8 @@ def _option_default(option: schema.Option, *, boolean: bool) -> Found:
         path: tuple[str | int, ...] = ("default", index) if isinstance(option.default, tuple) else ("default",)
         path = (*path, "value") if isinstance(entry, schema.ConditionalDefault) else path
         if boolean and isinstance(value, str):
-            yield _problem("AGT102", "the default of a boolean is true or false", path)
+            hint = f"remove the quotes: {value}" if value in ("true", "false") else ""
+            yield _problem("AGT102", "the default of a boolean is true or false", path, hint)
         elif not boolean and isinstance(value, bool):
             hint = 'write the id of a value; or type = "boolean"'
             yield _problem("AGT102", "the default of a select is one of its values", path, hint)
@@ -125,12 +128,14 @@ def _conditional_default(entry: schema.ConditionalDefault, raw: Mapping[str, Any
 def _provider(provider: schema.Provider, raw: Mapping[str, Any]) -> Found:
     adapter = provider.adapter
     if adapter is None:
-        yield from _needs(raw, "adapter", "a provider", f"there are: {', '.join(ADAPTERS)}, litellm/NAME")
+        yield from _needs(raw, "adapter", "a provider", _THERE_ARE)
         return
     if adapter not in ADAPTERS and not re.fullmatch(r"litellm/\S+", adapter):
-        hint = did_you_mean(adapter, ADAPTERS) or f"there are: {', '.join(ADAPTERS)}, litellm/NAME"
+        hint = did_you_mean(adapter, ADAPTERS) or _THERE_ARE
         yield _problem("AGT103", f"{quoted(adapter)} is not an adapter", "adapter", hint)
-    if adapter != "scripted":
+    elif adapter.partition("/")[0] in LATER_ADAPTERS:
+        yield _problem("AGT108", f"the adapter {quoted(adapter)} is not supported yet", "adapter")
+    elif adapter != "scripted":
         yield from _useless(raw, ("replies",), 'without adapter = "scripted"')
     yield from _url(provider.base_url, "base_url")
     yield from _positive(provider, ("concurrency",))
@@ -151,7 +156,7 @@ def _retry(retry: schema.Retry, raw: Mapping[str, Any]) -> Found:
 
 def _script_step(step: schema.ScriptStep, raw: Mapping[str, Any]) -> Found:
     yield from _exactly_one(raw, ("text", "thought", "tool", "error", "stop"), "a step")
-    if step.tool is None:
+    if step.tool is None and len(raw) > 1:
         yield from _useless(raw, ("args",), "without `tool`")
 
 
@@ -160,7 +165,7 @@ def _script_reply(reply: schema.ScriptReply, raw: Mapping[str, Any]) -> Found:
     for name, count in reply.usage.items():
         if name not in ("input", "output", "cached_read"):
             hint = did_you_mean(name, ("input", "output", "cached_read")) or "there are: input, output, cached_read"
-            yield Problem("AGT101", f"there is no key `{name}` here", ("usage", name), hint=hint, at="key")
+            yield Problem("AGT101", f"there is no key {shown(name)} here", ("usage", name), hint=hint, at="key")
         elif count < 0:
             yield _problem("AGT109", f"`{name}` must be 0 or more", ("usage", name))
 
@@ -196,7 +201,7 @@ def _reasoning(reasoning: schema.Reasoning, raw: Mapping[str, Any]) -> Found:
         elif tokens < 0:
             yield _problem("AGT109", "a budget must be 0 or more", ("budgets", level))
     for index, level in enumerate(reasoning.values):
-        if level not in reasoning.budgets:
+        if level not in reasoning.budgets and reasoning.budgets.keys() <= set(reasoning.values):
             yield _problem("AGT104", f"the level {quoted(level)} has no entry in `budgets`", ("values", index))
 
 

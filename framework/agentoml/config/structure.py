@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
@@ -11,14 +11,14 @@ import attrs
 from agentoml.config.findings import Findings, not_among, wrong_type
 from agentoml.config.hooks import EXPECTED, HOOKS, WRITTEN_AS, Hook, each, free_table, name
 from agentoml.config.merge import Merged
-from agentoml.config.problems import Problem
+from agentoml.config.problems import Problem, shown
 from agentoml.config.schema import Config
 from agentoml.config.shape import shape_problems
 from agentoml.config.unknown_keys import unknown_key
 from agentoml.errors import ConfigError
 
 if TYPE_CHECKING:
-    from cattrs import Converter
+    from cattrs import ClassValidationError, Converter
 
 INCOMPLETE = frozenset({"AGT104", "AGT105", "AGT111", "AGT306"})
 """What is not told while something else is broken: it may be just that which is missing."""
@@ -58,7 +58,10 @@ def converter(*, gates: bool = True) -> Converter:
     strict.register_structure_hook_factory(_is_union, lambda kind: _union_hook(kind, strict))
     strict.register_structure_hook_factory(_is_literal, _literal_hook)
     for kind, hook in HOOKS.items():
-        strict.register_structure_hook_func(lambda asked, kind=kind: asked is kind, hook)  # type: ignore[misc]
+        if isinstance(kind, type):
+            strict.register_structure_hook(kind, hook)
+        else:
+            strict.register_structure_hook_func(lambda asked, kind=kind: asked is kind, hook)  # type: ignore[misc]
     return strict
 
 
@@ -92,6 +95,7 @@ def _members(kind: Any) -> tuple[Any, ...]:
 
 
 def _table_hook(kind: type, strict: Converter, gates: bool) -> Hook:
+    from cattrs import ClassValidationError
     from cattrs.gen import make_dict_structure_fn
 
     build: Hook = make_dict_structure_fn(kind, strict)
@@ -107,10 +111,14 @@ def _table_hook(kind: type, strict: Converter, gates: bool) -> Hook:
         given = {key: item for key, item in value.items() if key in known and key not in later} if problems else value
         try:
             table = build(given, kind)
-        except Exception as error:  # a group of cattrs, which has no class of its own for all of them
-            problems += _within(error)
-        if not problems:
-            problems = shape_problems(table, value)
+        except ClassValidationError as error:
+            wrong = _within(error)
+            problems += wrong
+            blamed = {problem.path[0] for problem in wrong}
+            given = {key: item for key, item in given.items() if key not in blamed}
+            table = build(given, kind)  # so that the other keys are looked at, too
+        broken = bool(problems)
+        problems += [problem for problem in shape_problems(table, given) if not (broken and problem.code in INCOMPLETE)]
         if problems:
             raise Findings(problems)
         return table
@@ -119,15 +127,11 @@ def _table_hook(kind: type, strict: Converter, gates: bool) -> Hook:
 
 
 def _not_yet(key: str) -> Problem:
-    return Problem("AGT108", f"`{key}` is not supported yet", (key,), hint="leave it out", at="key")
+    return Problem("AGT108", f"{shown(key)} is not supported yet", (key,), hint="leave it out", at="key")
 
 
-def _within(error: Exception) -> list[Problem]:
+def _within(error: ClassValidationError) -> list[Problem]:
     """Return the problems of the keys of a table, each under its key."""
-    from cattrs import ClassValidationError
-
-    if not isinstance(error, ClassValidationError):
-        raise error
     problems: list[Problem] = []
     for cause, note in error.group_exceptions()[0]:
         if not isinstance(cause, Findings):
@@ -162,11 +166,10 @@ def _mapping_hook(kind: Any, strict: Converter) -> Hook:
 def _list_hook(kind: Any, strict: Converter) -> Hook:
     item_kind = get_args(kind)[0]
     hook = strict.get_structure_hook(item_kind)
-    expected = "a list of strings" if item_kind is str else "a list"
 
     def items(value: Any, _: Any) -> Any:
         if type(value) is not list:
-            raise wrong_type(expected, value)
+            raise wrong_type(_expected(kind), value)
         return each(value, lambda item: hook(item, item_kind))
 
     return items
@@ -188,12 +191,14 @@ def _literal_hook(kind: Any) -> Hook:
 def _union_hook(kind: Any, strict: Converter) -> Hook:
     """Take the member that the type of the value decides for; of words and other strings, the words first."""
     members = _members(kind)
+    if len(members) == 1:
+        return strict.get_structure_hook(members[0])
     hooks = [(member, _accepts(member), strict.get_structure_hook(member)) for member in members]
 
     def union(value: Any, _: Any) -> Any:
         fitting = [(member, hook) for member, accepts, hook in hooks if type(value) in accepts]
         if not fitting:
-            raise wrong_type(" or ".join(dict.fromkeys(_expected(member) for member in members)), value)
+            raise wrong_type(_either(_expected(member) for member in members), value)
         for member, hook in fitting[:-1]:
             if _is_literal(member) and value in get_args(member):
                 return hook(value, member)
@@ -220,4 +225,11 @@ def _expected(kind: Any) -> str:
         return "a table"
     if _is_literal(kind):
         return " or ".join(f'"{word}"' for word in get_args(kind)) if len(get_args(kind)) < 5 else "a string"
-    return "a list"
+    return "a list of strings" if get_args(kind)[0] is str else "a list"
+
+
+def _either(words: Iterable[str]) -> str:
+    *first, last = dict.fromkeys(words)
+    if any(" or " in word for word in (*first, last)):
+        return ", or ".join((*first, last))
+    return f"{', '.join(first)} or {last}" if first else last

@@ -21,7 +21,9 @@ _TABLE_OF_SECRETS = re.compile(r"(^|[.\s])(headers|env)[\"'\s]*$")
 
 
 class Fault(NamedTuple):
-    """One broken statement: what is wrong between two offsets, and an offset that has to do with it."""
+    """One broken statement: what is wrong between two offsets, an offset that has to do with it, and where reading
+    goes on; 0 is after the line.
+    """
 
     code: str
     message: str
@@ -29,6 +31,7 @@ class Fault(NamedTuple):
     start: int
     end: int
     related: tuple[str, int] | None = None
+    resume: int = 0
 
 
 class Recovered(NamedTuple):
@@ -122,12 +125,7 @@ def _end_of_broken(text: str, begin: int, offset: int, fault: Fault) -> int:
     if text.startswith("[", begin):
         header = re.compile(r"^[ \t]*\[", re.MULTILINE).search(text, _line_end(text, max(begin, offset)))
         return header.start() if header else len(text)
-    if fault.code == "AGT012" and fault.message == _OPEN_TABLE:
-        closing = _closing_brace(text, text.find("{", begin))
-        return _line_end(text, closing) if closing > 0 else _line_end(text, offset)
-    if fault.code == "AGT012" and text[begin:offset].count("\n"):
-        return text.rfind("\n", begin, offset) if _begins_statement(text, offset) else _line_end(text, offset)
-    return _line_end(text, max(begin, offset - 1))
+    return fault.resume or _line_end(text, max(begin, offset - 1))
 
 
 def _begins_statement(text: str, offset: int) -> bool:
@@ -152,15 +150,29 @@ def _blanked(text: str, begin: int, end: int) -> str:
 
 # ------------------------------------------------------------------------------- what tomllib says, in our words
 
-_OPEN_TABLE = "an inline table stands on one line, without a comma at its end"
-
 
 def _explain(broken: _Broken, message: str) -> Fault:
+    carriage_return = re.compile(r"\r(?!\n)").search(broken.text, broken.begin, broken.line_end)
+    if carriage_return:
+        return _bad_character(broken._replace(offset=carriage_return.start()))
+    if _glued(broken):
+        return _invalid_value(broken._replace(offset=_word_start(broken)))
     for beginning, explain in _EXPLANATIONS:
         if message.startswith(beginning):
             return explain(broken)
     said = message.split(" (at ")[0]
     return Fault("AGT010", f"this is not TOML: {said[:1].lower()}{said[1:]}", "", broken.offset, broken.line_end)
+
+
+def _glued(broken: _Broken) -> bool:
+    """Tell whether tomllib stopped inside a word that begins like a number: 10s, 1.4.0."""
+    around = broken.text[max(broken.offset - 1, 0) : broken.offset + 1]
+    return bool(re.fullmatch(r"[0-9][\w.:-]", around)) and broken.value <= _word_start(broken)
+
+
+def _word_start(broken: _Broken) -> int:
+    before = re.compile(r"[\w.:+-]*\Z").search(broken.text[broken.begin : broken.offset])
+    return broken.begin + before.start() if before else broken.offset
 
 
 def _invalid_value(broken: _Broken) -> Fault:
@@ -184,8 +196,6 @@ def _more_after_value(broken: _Broken) -> Fault:
     before = broken.text[start - 1 : start]
     if broken.is_header:
         return Fault("AGT010", "nothing may follow the table's name on its line", "", start, start + len(rest))
-    if before and before not in " \t\"'])}":
-        return _invalid_value(broken._replace(offset=broken.value))
     if rest.startswith(","):
         return Fault("AGT010", "a comma after the value", "remove the comma", start, start + 1)
     hint = 'inside "..." a quote is written \\"' if before in "\"'" else "write each key on a line of its own"
@@ -224,10 +234,21 @@ def _bad_key(broken: _Broken) -> Fault:
         return _bad_header(broken)
     char = broken.text[broken.offset : broken.offset + 1]
     if char in {"\n", "\r", "}", "#", ""}:
-        hint = "write it on one line, or as a table of its own: [...]"
-        start = min(broken.offset, broken.line_end - 1)
-        return Fault("AGT012", _OPEN_TABLE, hint, start, start + 1)
+        return _open_inline_table(broken)
     return Fault("AGT010", "a key is missing here", "", broken.offset, broken.offset + 1)
+
+
+def _open_inline_table(broken: _Broken) -> Fault:
+    text = broken.text
+    headers = re.findall(r"^[ \t]*\[([^\[\]\n]*)\]", text[: broken.begin], re.MULTILINE)
+    key = text[broken.begin : broken.value].rstrip("= \t")
+    table = ".".join([*headers[-1:], key])
+    start = min(broken.offset, broken.line_end - 1)
+    message = "an inline table stands on one line, without a comma at its end"
+    hint = f"write it on one line, or as a table of its own: [{table}]"
+    closing = _closing_brace(text, text.find("{", broken.value))
+    resume = _line_end(text, closing) if closing > 0 else 0
+    return Fault("AGT012", message, hint, start, start + 1, resume=resume)
 
 
 def _defined_twice(broken: _Broken) -> Fault:
@@ -236,6 +257,9 @@ def _defined_twice(broken: _Broken) -> Fault:
     ]
     if not repeated:
         hint = "an inline table or list is complete where it stands; write all of it in one place"
+        edit = re.compile(r"([\w.\"'-]+)\.(add|remove)\s*=").match(broken.text, broken.begin)
+        if edit:
+            hint = f"`{edit[1]} = [...]` replaces, `.add` and `.remove` edit: keep one of them"
         return Fault("AGT011", "this adds to something that is complete already", hint, broken.begin, broken.line_end)
     path, key = min(repeated, key=lambda found: found[1].start)
     first = broken.scanned.places[path].key
@@ -245,15 +269,21 @@ def _defined_twice(broken: _Broken) -> Fault:
 
 
 def _not_closed(broken: _Broken) -> Fault:
-    start = broken.text.find("[", broken.value)
+    text = broken.text
+    start = text.find("[", broken.value)
     start = broken.value if start == -1 else start
     hint = "close it with `]`; between two values stands a comma"
-    return Fault("AGT012", "this list is not closed", hint, start, start + 1)
+    resume = 0
+    if "\n" in text[broken.begin : broken.offset]:
+        resume = broken.line_end
+        if _begins_statement(text, broken.offset):
+            resume = text.rfind("\n", broken.begin, broken.offset)
+    return Fault("AGT012", "this list is not closed", hint, start, start + 1, resume=resume)
 
 
 def _inline_table_not_closed(broken: _Broken) -> Fault:
-    if broken.rest in {"", "\r"}:
-        return _bad_key(broken)
+    if not broken.rest:
+        return _open_inline_table(broken)
     hint = "between two keys stands a comma, at the end `}`"
     return Fault("AGT012", "this inline table is not closed", hint, broken.offset, broken.offset + 1)
 
@@ -264,7 +294,8 @@ def _string_not_closed(broken: _Broken) -> Fault:
     triple = max(text.rfind('"""', broken.begin, stop), text.rfind("'''", broken.begin, stop))
     if triple != -1 and triple < line_start:
         start = max(broken.value, broken.begin)
-        return Fault("AGT012", "this text is not closed", f"close it with {text[start : start + 3]}", start, start + 3)
+        hint = f"close it with {text[start : start + 3]}"
+        return Fault("AGT012", "this text is not closed", hint, start, start + 3, resume=len(text))
     quote = re.compile(r"[^\"'\n]*").match(text, max(line_start, broken.value))
     start = quote.end() if quote and quote.end() < stop else max(line_start, broken.begin)
     return Fault("AGT012", "this string is not closed", "close it on the same line", start, _line_end(text, start))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from agentoml.config.problems import Problem, closest
+from agentoml.config.problems import Problem, closest, shown
 from agentoml.config.profile import PROFILE_KEYS, Value
 from agentoml.config.schema import (
     Agent,
@@ -58,7 +58,7 @@ ELSEWHERE: tuple[tuple[type, tuple[str, ...], str], ...] = (
 
 def unknown_key(table: type, key: str, value: object) -> Problem:
     """Return that a table has no such key, with what was probably meant."""
-    return Problem("AGT101", f"there is no key `{key}` here", (key,), hint=_hint(table, key, value), at="key")
+    return Problem("AGT101", f"there is no key {shown(key)} here", (key,), hint=_hint(table, key, value), at="key")
 
 
 def _hint(table: type, key: str, value: object) -> str:
