@@ -33,8 +33,8 @@ class Editor:
     released: asyncio.Event = field(factory=asyncio.Event)
 
     def handlers(self) -> Handlers:
-        methods = (self.create, self.output, self.wait_for_exit, self.kill, self.release)
-        return Handlers({f"terminal/{method.__name__}": method for method in methods})
+        names = ("create", "output", "wait_for_exit", "kill", "release")
+        return Handlers({f"terminal/{name}": getattr(self, name) for name in names})
 
     async def create(self, params: Params) -> Params:
         self.asked.append("create")
