@@ -157,9 +157,7 @@ def shown(options: list[Frame]) -> dict[str, Any]:
 
 def offered(option: Frame) -> list[str]:
     """The values of a select, flat."""
-    return [
-        value["value"] for entry in option["options"] for value in (entry["options"] if "options" in entry else [entry])
-    ]
+    return [value["value"] for entry in option["options"] for value in entry.get("options", [entry])]
 
 
 def choose(option_id: str) -> Callable[[Frame], Frame]:

@@ -121,7 +121,7 @@ class Agent:
         if self._loaded is not None:
             await asyncio.shield(self._loaded)
         if self.store.current is None:
-            problems = [problem.line() for problem in self.store.problems]
+            problems = [problem.one_line() for problem in self.store.problems]
             raise InternalError("the configuration is not valid", reason="no_valid_configuration", problems=problems)
         return self.store.current
 

@@ -22,6 +22,7 @@ from agentoml.models.model import (
     Usage,
 )
 from agentoml.session.chunks import Chunks
+from agentoml.session.environment import environment
 from agentoml.session.history import user_parts
 from agentoml.session.providers import Providers
 from agentoml.session.session import Session
@@ -79,7 +80,7 @@ class Turn:
             if not requests:
                 return STOP_REASONS[finished.stop]
             tools = self._tools(self.session.resolved(self.pinned).profile)
-            await ToolCalls(self.session, self.pinned, tools).run(requests)
+            await ToolCalls(self.session, self.pinned, tools, environment(self.pinned)).run(requests)
 
     async def _ask_model(self) -> Finished:
         profile = self.session.resolved(self.pinned).profile

@@ -123,7 +123,7 @@ class Store:
         if built.snapshot is not None:
             told = self._swap(built)
         for problem in built.problems:
-            logger.error("%s", problem.line())
+            logger.error("%s", problem.one_line())
         if built.problems:
             self._fall_back()
         state: State = "rejected" if built.problems else "unchanged" if built.snapshot is None else "applied"
