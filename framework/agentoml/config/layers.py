@@ -121,11 +121,12 @@ class _Reader:
     def _text(self, name: str, path: Path, layer: Layer) -> Text:
         """Read one file and the text files that it names."""
         self.look_for(path)
-        content = _content(path)
+        unknown = _unknown_preset(name)
+        content = "" if unknown else _content(path)
         if isinstance(content, str):
-            problem = Problem("AGT001", f"the configuration can't be read: {content}", hint=_similar(path))
-            problem = (_unknown_preset(name) or problem)._replace(file=name)
-            return Text(name, b"", path, layer, problems=(problem,))
+            message = f"the configuration can't be read: {content}"
+            problem = unknown or Problem("AGT001", message, hint=_similar(path))
+            return Text(name, b"", path, layer, problems=(problem._replace(file=name),))
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}
         problems = []

@@ -160,7 +160,7 @@ def _lookup(values: Mapping[str, Any], path: Path, merged: Mapping[str, Any]) ->
                 return None, True
         else:
             return None, not isinstance(here, dict)
-    return found, not isinstance(here, dict)
+    return found, False
 
 
 def _child(value: Any, part: str | int) -> Any:

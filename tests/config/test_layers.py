@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentoml.config.layers import Reading, own_config, presets, read
+from agentoml.config.parse import parse_all
+from agentoml.config.problems import Problem
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own, and a working directory beside it."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "home"
+
+
+def write(name: str, content: str) -> Path:
+    file = Path(name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content, encoding="utf-8")
+    return file
+
+
+def extends(*names: str) -> str:
+    return "extends = [" + ", ".join(f'"{name}"' for name in names) + "]\n"
+
+
+def names(reading: Reading) -> list[str]:
+    return [text.name for text in reading.texts]
+
+
+def problems(reading: Reading) -> list[Problem]:
+    return [problem for table in parse_all(reading) for problem in table.problems]
+
+
+def test_the_shipped_sets_stand_beneath_the_named_file() -> None:
+    write("agent.toml", "schema = 1\n")
+    reading = read("agent.toml")
+
+    assert [(text.name, text.layer) for text in reading.texts] == [("built-in", "built-in"), ("agent.toml", "named")]
+
+
+def test_without_a_name_it_is_the_offline_preset() -> None:
+    reading = read()
+
+    assert names(reading) == ["built-in", "preset:offline"]
+    assert problems(reading) == []
+
+
+def test_a_file_of_the_working_directory_is_never_used_unless_named() -> None:
+    write("agent.toml", "schema = 1\n")
+    write(".agentoml/agent.toml", "schema = 1\n")
+
+    assert names(read()) == ["built-in", "preset:offline"]
+
+
+def test_the_users_own_file_comes_first_where_there_is_one(home: Path) -> None:
+    file = write(str(home / ".config/agentoml/agent.toml"), "schema = 1\n")
+    assert names(read()) == ["built-in", str(file)]
+
+
+def test_the_users_own_file_is_where_xdg_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    assert own_config() == tmp_path / "xdg/agentoml/agent.toml"
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    assert own_config() == tmp_path / "home/.config/agentoml/agent.toml"
+
+
+def test_a_file_that_was_looked_for_is_watched_also_when_it_is_not_there(home: Path) -> None:
+    assert home / ".config/agentoml/agent.toml" in read().files
+
+
+def test_a_broken_own_file_is_not_replaced_by_the_preset(home: Path) -> None:
+    own = home / ".config/agentoml/agent.toml"
+    own.parent.mkdir(parents=True)
+    own.symlink_to("nowhere.toml")
+
+    assert [problem.code for problem in problems(read())] == ["AGT001"]
+
+
+def test_what_is_extended_stands_directly_beneath_depth_first() -> None:
+    write("agent.toml", extends("a.toml", "sub/b.toml"))
+    write("a.toml", extends("preset:offline"))
+    write("sub/b.toml", extends("c.toml"))
+    write("sub/c.toml", "schema = 1\n")
+
+    assert names(read("agent.toml"))[1:] == ["preset:offline", "a.toml", "sub/c.toml", "sub/b.toml", "agent.toml"]
+
+
+def test_a_file_that_is_reached_twice_counts_where_it_first_stands() -> None:
+    write("agent.toml", extends("a.toml", "b.toml"))
+    write("a.toml", extends("base.toml"))
+    write("b.toml", extends("./base.toml"))
+    write("base.toml", "schema = 1\n")
+
+    assert names(read("agent.toml"))[1:] == ["base.toml", "a.toml", "b.toml", "agent.toml"]
+
+
+def test_a_circle_is_told_with_every_file_and_line() -> None:
+    write("a.toml", "schema = 1\n" + extends("b.toml"))
+    write("b.toml", extends("c.toml"))
+    write("c.toml", "\n\n" + extends("a.toml"))
+    reading = read("a.toml")
+
+    (problem,) = problems(reading)
+    assert (problem.code, problem.file, problem.line) == ("AGT302", "c.toml", 3)
+    assert [(note.file, note.line) for note in problem.related] == [("a.toml", 2), ("b.toml", 1), ("c.toml", 3)]
+    assert names(reading)[1:] == ["c.toml", "b.toml", "a.toml"]
+
+
+def test_a_file_that_extends_itself_is_a_circle() -> None:
+    write("a.toml", extends("./a.toml"))
+    assert [problem.code for problem in problems(read("a.toml"))] == ["AGT302"]
+
+
+def test_ten_deep_is_deep_enough() -> None:
+    for number in range(13):
+        write(f"{number}.toml", extends(f"{number + 1}.toml"))
+    write("13.toml", "schema = 1\n")
+
+    (problem,) = problems(read("0.toml"))
+    assert (problem.code, problem.file) == ("AGT303", "10.toml")
+    assert problems(read("3.toml")) == []
+
+
+def test_a_missing_target_blames_the_line_that_names_it_and_is_watched() -> None:
+    write("agent.toml", 'schema = 1\n\nextends = [\n  "preset:offline",\n  "team/base.toml",\n]\n')
+    reading = read("agent.toml")
+
+    (problem,) = problems(reading)
+    assert (problem.code, problem.file, problem.line, problem.column) == ("AGT301", "agent.toml", 5, 3)
+    assert Path("team/base.toml").absolute() in reading.files
+    assert names(reading)[1:] == ["preset:offline", "agent.toml"]
+
+
+def test_a_broken_file_beneath_is_watched_and_its_own_lines_are_blamed() -> None:
+    write("agent.toml", extends("base.toml"))
+    write("base.toml", "[agent\n")
+    reading = read("agent.toml")
+
+    (problem,) = problems(reading)
+    assert (problem.code, problem.file, problem.line) == ("AGT012", "base.toml", 1)
+    assert Path("base.toml").absolute() in reading.files
+
+
+def test_what_a_broken_file_extends_is_read_all_the_same() -> None:
+    write("agent.toml", extends("base.toml") + "x = y\n")
+    write("base.toml", "schema = 1\n")
+
+    assert names(read("agent.toml"))[1:] == ["base.toml", "agent.toml"]
+
+
+@pytest.mark.parametrize("name", ["preset:offlien", "preset:../configs/offline", "preset:built-in", "preset:"])
+def test_only_shipped_presets_are_presets(name: str) -> None:
+    write("agent.toml", extends(name))
+
+    assert [problem.code for problem in problems(read("agent.toml"))] == ["AGT301"]
+    assert [problem.code for problem in problems(read(name))] == ["AGT301"]
+
+
+@pytest.mark.parametrize("name", [".", "nothing.toml", "a\\u0000b", "x" * 300])
+def test_what_cannot_be_read_is_a_problem_never_a_crash(name: str) -> None:
+    write("agent.toml", extends(name))
+    assert [problem.code for problem in problems(read("agent.toml"))] == ["AGT301"]
+
+
+def test_a_pipe_is_not_waited_for() -> None:
+    os.mkfifo("pipe.toml")
+    assert [problem.code for problem in problems(read("pipe.toml"))] == ["AGT001"]
+
+
+def test_a_named_file_that_is_not_there_suggests_its_neighbour() -> None:
+    write("agent.toml", "schema = 1\n")
+    (problem,) = problems(read("agnet.toml"))
+
+    assert problem.hint == "did you mean `agent.toml`?"
+    assert problem.one_line().startswith("agnet.toml: error[AGT001]")
+
+
+def test_a_very_large_file_is_not_read() -> None:
+    with Path("agent.toml").open("wb") as file:
+        file.truncate(64 * 1024 * 1024)
+    (problem,) = problems(read("agent.toml"))
+
+    assert problem.code == "AGT001"
+    assert "32 MiB" in problem.message
+
+
+def test_text_files_belong_to_the_file_that_names_them() -> None:
+    write("agent.toml", extends("team/base.toml"))
+    write("team/base.toml", '[agent]\ninstructions = { file = "prompts/base.md" }\n')
+    prompt = write("team/prompts/base.md", "Be kind.\n")
+    reading = read("agent.toml")
+
+    assert reading.texts[1].included == {"prompts/base.md": "Be kind.\n"}
+    assert prompt.absolute() in reading.files
+    assert problems(reading) == []
+
+
+def test_text_files_are_found_wherever_a_text_may_stand_and_nowhere_else() -> None:
+    write("agent.toml", """
+modes.plan.set.instructions_append = { file = "a.md" }
+options.x.values.y.set = { reminder = { file = "b.md" } }
+commands.review.prompt = { file = "c.md" }
+providers.p.api_key = { file = "key.txt" }
+agent.params.prompt = { file = "d.md" }
+""")  # fmt: skip
+    reading = read("agent.toml")
+
+    assert {file.name for file in reading.files} == {"built-in.toml", "agent.toml", "a.md", "b.md", "c.md"}
+    assert [problem.key for problem in problems(reading)] == [
+        "modes.plan.set.instructions_append.file",
+        "options.x.values.y.set.reminder.file",
+        "commands.review.prompt.file",
+    ]
+
+
+def test_a_text_file_that_is_not_text_is_a_problem() -> None:
+    write("agent.toml", 'agent.instructions = { file = "a.md" }\n')
+    Path("a.md").write_bytes(b"\xff\xfe")
+
+    (problem,) = problems(read("agent.toml"))
+    assert (problem.code, problem.line, problem.column) == ("AGT306", 1, 31)
+
+
+def test_a_link_is_followed_and_its_own_name_is_watched(tmp_path: Path) -> None:
+    write(str(tmp_path / "real/agent.toml"), extends("base.toml"))
+    write("base.toml", "schema = 1\n")
+    Path("agent.toml").symlink_to(tmp_path / "real/agent.toml")
+    reading = read("agent.toml")
+
+    assert names(reading)[1:] == ["base.toml", "agent.toml"]
+    assert Path("agent.toml").absolute() in reading.files
+
+
+def test_every_shipped_preset_can_be_named() -> None:
+    assert "offline" in presets()
+    for preset in presets():
+        assert problems(read(f"preset:{preset}")) == []

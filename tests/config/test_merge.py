@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+from agentoml.config.merge import Merged, merge, origins
+from agentoml.config.parse import Text, parse
+from agentoml.config.problems import Path
+
+
+def merged(*texts: str) -> Merged:
+    return merge([parse(Text(f"{index}.toml", text.encode(), None)) for index, text in enumerate(texts)])
+
+
+def table(*texts: str) -> Any:
+    result = merged(*texts)
+    assert result.problems == ()
+    return result.table
+
+
+def who(result: Merged, *path: str | int) -> list[tuple[str, Path]]:
+    return [(origin.text.name, origin.path) for origin in origins(result, path)]
+
+
+def test_tables_merge_deep_and_everything_else_replaces() -> None:
+    below = '[models.a]\nid = "a"\nlimit = { context = 1, output = 2 }\ncapabilities = ["tools"]\n'
+    above = "[models.a]\nlimit.context = 3\ncapabilities = []\n"
+
+    assert table(below, above) == {
+        "models": {"a": {"id": "a", "limit": {"context": 3, "output": 2}, "capabilities": []}}
+    }
+
+
+def test_an_inherited_entry_keeps_its_first_place() -> None:
+    result = table("[modes.ask]\n[modes.code]\n", "[modes.plan]\n[modes.ask]\nname = 'Ask'\n")
+    assert list(result["modes"]) == ["ask", "code", "plan"]
+
+
+def test_add_and_remove_edit_an_inherited_list() -> None:
+    below = '[agent]\ntools = ["read_file", "shell"]\npermissions = "standard"\n'
+    above = '[agent]\ntools.add = ["fetch_url", "read_file"]\ntools.remove = ["shell"]\npermissions.add = ["team"]\n'
+
+    assert table(below, above)["agent"] == {"tools": ["read_file", "fetch_url"], "permissions": ["standard", "team"]}
+
+
+def test_an_edit_waits_where_nothing_is_inherited() -> None:
+    assert table('[agent]\npermissions.add = ["team"]\n') == {"agent": {"permissions": {"add": ["team"]}}}
+
+
+def test_two_edits_become_the_one_that_does_what_both_do() -> None:
+    first = '[agent]\ntools.add = ["a", "b"]\ntools.remove = ["c"]\n'
+    second = '[agent]\ntools.add = ["c", "d"]\ntools.remove = ["a"]\n'
+
+    assert table(first, second)["agent"]["tools"] == {"add": ["b", "c", "d"], "remove": ["a"]}
+
+
+def test_a_list_written_whole_ends_the_edits_beneath_it() -> None:
+    assert table('[agent]\ntools.add = ["a"]\n', '[agent]\ntools = ["b"]\n')["agent"]["tools"] == ["b"]
+
+
+def test_entries_may_be_called_add_and_remove() -> None:
+    result = table("[tools.add]\nkind = 'edit'\n", "[tools.add]\ntitle = 'Add'\n[tools.remove]\n")
+    assert result["tools"] == {"add": {"kind": "edit", "title": "Add"}, "remove": {}}
+
+
+def test_remove_deletes_what_is_inherited() -> None:
+    below = '[mcp.git]\ncommand = ["git-mcp"]\n[mcp.docs]\n[agent]\nparams = { seed = 1 }\n'
+    above = "[mcp.git]\nremove = true\n[agent.params.seed]\nremove = true\n"
+
+    assert table(below, above) == {"mcp": {"docs": {}}, "agent": {"params": {}}}
+
+
+def test_an_entry_that_was_removed_may_be_written_again_above() -> None:
+    result = table("[modes.a]\nname = 'A'\n[modes.b]\n", "[modes.a]\nremove = true\n", "[modes.a]\ngroup = 'g'\n")
+    assert list(result["modes"].items()) == [("b", {}), ("a", {"group": "g"})]
+
+
+def test_removing_what_is_not_inherited_is_a_problem_with_a_suggestion() -> None:
+    result = merged("[mcp.github]\n", "[mcp.githib]\nremove = true\n[modes.a.set]\nremove = true\n")
+
+    assert [(p.code, p.file, p.line, p.hint) for p in result.problems] == [
+        ("AGT304", "1.toml", 1, "did you mean `github`?"),
+        ("AGT304", "1.toml", 3, "leave it out: nothing beneath this file has it"),
+    ]
+
+
+def test_what_is_missing_is_not_told_while_something_else_is_broken() -> None:
+    result = merged("[mcp.github\n", "[mcp.github]\nremove = true\n")
+    assert [problem.code for problem in result.problems] == ["AGT012"]
+
+
+def test_a_leaf_knows_who_won_and_who_lost() -> None:
+    result = merged("[agent]\nname = 'a'\n", "[agent]\n", "[agent]\nname = 'c'\n")
+
+    assert who(result, "agent", "name") == [("2.toml", ("agent", "name")), ("0.toml", ("agent", "name"))]
+    assert [text for text, _ in who(result, "agent")] == ["2.toml", "1.toml", "0.toml"]
+
+
+def test_nothing_beneath_a_removal_or_another_type_counts() -> None:
+    result = merged("[modes.a]\nname = 'x'\n", "[modes.a]\nremove = true\n", "[modes.a]\n")
+    assert who(result, "modes", "a") == [("2.toml", ("modes", "a"))]
+    assert who(result, "modes", "a", "name") == [("2.toml", ("modes", "a"))]
+
+    result = merged("[models]\na = {}\n", "models = 3\n")
+    assert who(result, "models") == [("1.toml", ("models",)), ("0.toml", ("models",))]
+
+
+def test_an_item_of_an_edited_list_knows_where_it_came_from() -> None:
+    result = merged('[agent]\ntools = ["a"]\n', '[agent]\ntools.add = ["x", "b"]\ntools.remove = ["x"]\n')
+
+    assert result.table["agent"]["tools"] == ["a", "b"]
+    assert who(result, "agent", "tools", 1) == [("1.toml", ("agent", "tools", "add", 1))]
+    assert who(result, "agent", "tools", 0) == [("0.toml", ("agent", "tools", 0))]
+
+
+def test_an_item_of_a_waiting_edit_knows_where_it_came_from() -> None:
+    result = merged('[agent]\ntools.add = ["a"]\n', '[agent]\ntools.add = ["b"]\n')
+
+    assert who(result, "agent", "tools", "add", 1) == [("1.toml", ("agent", "tools", "add", 0))]
+    assert who(result, "agent", "tools", "add", 0) == [("0.toml", ("agent", "tools", "add", 0))]
+
+
+def test_a_key_that_nobody_wrote_is_looked_for_in_the_table_that_lacks_it() -> None:
+    result = merged("[models.a]\n", "[models.a]\nid = 'a'\n")
+    assert who(result, "models", "a", "provider")[0] == ("1.toml", ("models", "a"))
+    assert who(result, "nothing", "here") == []
+
+
+def test_merging_changes_none_of_the_tables() -> None:
+    tables = [parse(Text("a", b"[agent]\ntools = ['a']\nparams = { x = { y = 1 } }\n", None)),
+              parse(Text("b", b"[agent]\ntools.add = ['b']\nparams.x.z = 2\n", None))]  # fmt: skip
+    before = repr(tables)
+    merge(tables)
+    assert repr(tables) == before
