@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from agentoml.snapshot.patches import thaw
 from agentoml.snapshot.resolve import RenderedOption, RenderedValue
 from agentoml.wire import messages
 
@@ -20,7 +22,7 @@ def mode_state(option: RenderedOption) -> dict[str, Any]:
 
 
 def _config_option(option: RenderedOption) -> dict[str, Any]:
-    labels: messages.Labels = {"description": option.description, "category": option.category, "meta": option.meta}
+    labels: messages.Labels = {"description": option.description, "category": option.category, "meta": _meta(option.meta)}
     if option.kind == "boolean":
         return messages.boolean_option(option.id, option.name, bool(option.current), **labels)
     return messages.select_option(option.id, option.name, str(option.current), _values(option.values), **labels)
@@ -39,4 +41,8 @@ def _values(values: tuple[RenderedValue, ...]) -> list[dict[str, Any]]:
 
 
 def _value(value: RenderedValue) -> dict[str, Any]:
-    return messages.select_value(value.value, value.name, value.description, value.meta)
+    return messages.select_value(value.value, value.name, value.description, _meta(value.meta))
+
+
+def _meta(meta: Mapping[str, Any]) -> dict[str, Any] | None:
+    return thaw(meta) if meta else None
