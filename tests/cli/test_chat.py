@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agentoml import assets
 from agentoml.cli.chat import approval, rejection
 from agentoml.cli.chat_client import run_command
 from agentoml.wire import messages
@@ -70,7 +71,7 @@ def test_where_nobody_can_be_asked_only_what_was_allowed_runs(args: list[str], a
 def test_a_turn_that_does_not_end_well_is_a_failure(prompt: str, tmp_path: Path) -> None:
     done = chat("-p", prompt, cwd=tmp_path)
     assert done.returncode == 1
-    wanted = {"die": "exit code 3", "refuse": "error: no images (not supported; path: $.prompt[0]; available: text)"}
+    wanted = {"die": "exit code 3", "refuse": "error: no images (path: $.prompt[0]; available: text)"}
     assert wanted.get(prompt, "") in done.stderr
 
 
@@ -143,6 +144,29 @@ def test_nothing_that_an_agent_says_can_move_the_cursor(tmp_path: Path) -> None:
     with Terminal(PROGRAM, ["--yes", "-p", "forge"], tmp_path) as terminal:
         assert terminal.leave() == 0
         assert "[2Jcleared?" in terminal.shown and "? forged" in terminal.shown
+
+
+REAL_PROGRAM = "import sys; from agentoml.cli.main import main; sys.exit(main(['chat', *sys.argv[1:]]))"
+
+
+def test_a_file_saved_under_the_prompt_shows_what_changed_and_keeps_what_was_typed(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    preset = (assets.folder("configs") / "offline.toml").read_text(encoding="utf-8")
+    config.write_text(preset, encoding="utf-8")
+    with Terminal(REAL_PROGRAM, ["agent.toml"], tmp_path) as terminal:
+        terminal.wait_for("code · actor · medium > ")
+        terminal.type("hel")
+        terminal.wait_for("hel")
+        config.write_text(f'{preset}\n[models.guest]\nprovider = "offline"\n', encoding="utf-8")
+        terminal.wait_for("+ model guest")
+        terminal.wait_for("code · actor · medium > hel")
+        terminal.type("lo\r")
+        terminal.wait_for("Hello! I am the offline preset.")
+        terminal.wait_for("code · actor · medium > ")
+        config.write_text(f"{preset}\n[models.guest\n", encoding="utf-8")
+        terminal.wait_for(f"agent.toml:{preset.count(chr(10)) + 2}:")
+        terminal.type("\x04")
+        assert terminal.leave() == 0
 
 
 def options(*kinds: str) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ async def test_setting_takes_the_complete_list_of_the_answer() -> None:
         assert audience.phrases == ["model: sonnet -> opus", "fast: off -> on"]
         with pytest.raises(RemoteError) as refused:
             await talk.set_option("model", "nope")
-        assert sentence(refused.value) == "no such value (config id: model; value: nope; available: sonnet, opus)"
+        assert sentence(refused.value) == "no such value (available: sonnet, opus)"
 
 
 async def test_a_change_from_the_agent_arrives_as_phrases() -> None:
@@ -130,3 +130,8 @@ async def test_a_provider_s_failure_shows_in_how_the_turn_ended() -> None:
 
 def test_an_error_without_data_is_its_message() -> None:
     assert sentence(RemoteError(-32603, "Internal error")) == "Internal error"
+
+
+def test_a_message_that_says_nothing_is_completed_by_its_reason() -> None:
+    error = RemoteError(-32602, "Invalid params", {"configId": "brave", "reason": "expected_boolean"})
+    assert sentence(error) == "Invalid params (expected boolean)"

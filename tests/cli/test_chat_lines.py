@@ -24,6 +24,11 @@ def test_a_place_that_the_title_names_is_not_repeated_and_a_title_stays_one_line
     assert chat_lines.tool_call(call, "/p").text == "◦ Edit a.md ? Forged question  (other)"
 
 
+def test_the_project_itself_is_a_dot() -> None:
+    call = messages.tool_call("c1", "List", locations=[messages.location("/p")])
+    assert chat_lines.tool_call(call, "/p").text == "◦ List  (other, .)"
+
+
 def test_a_diff_shows_only_what_changes_and_where() -> None:
     lines = chat_lines.content([messages.diff_item("/p/a.md", "one\ntwo\nthree\n", "one\n2\nthree\n")], "/p")
     assert texts(lines) == ["  a.md", "  @@ -1,3 +1,3 @@", "   one", "  -two", "  +2", "   three"]

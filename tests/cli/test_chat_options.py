@@ -31,6 +31,11 @@ def test_added_and_removed_values_and_options_are_named() -> None:
     ]
 
 
+def test_long_lists_are_cut() -> None:
+    grown = select("llm", "sonnet", "sonnet", "opus", *(f"m{number}" for number in range(9)), category="model")
+    assert changes([MODEL], [grown]) == ["+ llm m0, m1, m2, m3, m4, m5 and 3 more"]
+
+
 def test_what_stays_the_same_is_not_mentioned_and_other_words_are() -> None:
     assert changes([MODE, MODEL], [MODE, MODEL]) == []
     assert changes([MODE, MODEL], [MODEL, MODE]) == ["options reordered or reworded"]

@@ -276,7 +276,7 @@ class Chat:
 
     def options_changed(self, phrases: list[str]) -> None:
         """Show what became of the options, in one line."""
-        self.screen.line(" · ".join(phrases), "cyan")
+        self.screen.line("; ".join(phrases), "cyan")
 
     def stderr(self, line: str) -> None:
         """Pass on what the agent logged."""

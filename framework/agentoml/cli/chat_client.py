@@ -13,8 +13,18 @@ from typing import Any, NamedTuple, Protocol
 from attrs import define, field
 
 from agentoml import __version__
-from agentoml.cli.chat_options import Option, changes
-from agentoml.errors import AgentomlError, ConnectionLost, RemoteError
+from agentoml.cli.chat_lines import one_line
+from agentoml.cli.chat_options import Option, changes, some
+from agentoml.errors import (
+    AgentomlError,
+    ConnectionLost,
+    InternalError,
+    InvalidParams,
+    InvalidRequest,
+    MethodNotFound,
+    NotFound,
+    RemoteError,
+)
 from agentoml.wire.jsonrpc import Connection, Handlers
 from agentoml.wire.stdio import Reader, Writer
 
@@ -23,6 +33,13 @@ CAPABILITIES: dict[str, Any] = {"session": {"configOptions": {"boolean": {}}, "n
 STDERR_PIECE = 64 * 1024
 GOODBYE_SECONDS = 5.0
 """How long an agent whose stdin was closed may take to end by itself."""
+
+
+KNOWN_FACTS = ("reason", "sessionId", "configId", "modeId", "value", "forcedBy")
+"""What the user knows already, or the message says in words."""
+
+TITLES = frozenset(kind.title for kind in (InternalError, InvalidParams, InvalidRequest, MethodNotFound, NotFound))
+"""Messages that say nothing of what happened."""
 
 
 class Question(NamedTuple):
@@ -235,10 +252,10 @@ class Conversation:
 def sentence(error: RemoteError) -> str:
     """Say in one line what the agent refused and, where it says so, what would help."""
     data = error.data if isinstance(error.data, dict) else {}
-    facts = [f"{_words(key)}: {_listed(value)}" for key, value in data.items() if key not in ("reason", "sessionId")]
-    reason = _words(str(data["reason"])) if "reason" in data else ""
-    known = [part for part in (reason, *facts) if part and part not in error.message]
-    return " ".join(error.message.split()) + (f" ({'; '.join(known)})" if known else "")
+    facts = [f"{_words(key)}: {_listed(value)}" for key, value in data.items() if key not in KNOWN_FACTS]
+    if error.message in TITLES and "reason" in data:
+        facts.insert(0, _words(str(data["reason"])))
+    return one_line(error.message) + (f" ({'; '.join(facts)})" if facts else "")
 
 
 def _words(name: str) -> str:
@@ -247,4 +264,4 @@ def _words(name: str) -> str:
 
 
 def _listed(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return some([one_line(item) for item in value]) if isinstance(value, list) else one_line(value)

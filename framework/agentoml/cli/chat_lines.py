@@ -93,7 +93,7 @@ def block_text(block: dict[str, Any]) -> str:
             return f"[{kind}]"
 
 
-def one_line(text: str) -> str:
+def one_line(text: object) -> str:
     """Return a text without line breaks: nothing can pretend to be a line of ours."""
     return " ".join(str(text).split())
 
@@ -127,4 +127,5 @@ def _place(location: dict[str, Any], cwd: str) -> str:
 
 
 def _short(path: str, cwd: str) -> str:
-    return os.path.relpath(path, cwd) if path.startswith(cwd.rstrip("/") + "/") else path
+    inside = path == cwd or path.startswith(cwd.rstrip("/") + "/")
+    return os.path.relpath(path, cwd) if inside else path

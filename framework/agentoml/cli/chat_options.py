@@ -9,6 +9,8 @@ Option = dict[str, Any]
 
 SWITCH_WORDS = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
 
+SOME = 6
+
 PROMPT_CATEGORIES = ("mode", "model", "thought_level")
 """The options whose current values stand in the prompt line."""
 
@@ -54,8 +56,9 @@ def changes(before: list[Option], after: list[Option]) -> list[str]:
         if current(was) != current(option):
             phrases.append(f"{option['id']}: {current(was)} -> {current(option)}")
         listed, listed_before = [[entry.value for entry in entries(item)] for item in (option, was)]
-        phrases += [f"+ {option['id']} {value}" for value in listed if value not in listed_before]
-        phrases += [f"- {option['id']} {value}" for value in listed_before if value not in listed]
+        added = [value for value in listed if value not in listed_before]
+        removed = [value for value in listed_before if value not in listed]
+        phrases += [f"{sign} {option['id']} {some(few)}" for sign, few in (("+", added), ("-", removed)) if few]
     phrases += [f"- {gone}" for gone in old]
     if not phrases and before != after:
         phrases.append("options reordered or reworded")
@@ -85,6 +88,11 @@ def values(option: Option) -> list[str]:
     ]
 
 
+def some(names: list[str]) -> str:
+    """Return names in a row, of many the first few."""
+    return ", ".join(names[:SOME]) + (f" and {len(names) - SOME} more" if len(names) > SOME else "")
+
+
 def find(options: list[Option], word: str) -> Option:
     """Return the option that `word` names, by id, name or category, letter case ignored.
 
@@ -95,7 +103,7 @@ def find(options: list[Option], word: str) -> Option:
         for option in options:
             if word.casefold() in names(option):
                 return option
-    raise NotOffered(f"no option `{word}`; there are: {', '.join(option['id'] for option in options) or 'none'}")
+    raise NotOffered(f"no option `{word}`; there are: {some([option['id'] for option in options]) or 'none'}")
 
 
 def pick(option: Option, word: str) -> str | bool:
@@ -136,8 +144,7 @@ def _others(option: Option) -> str:
     others = [entry.value for entry in entries(option) if entry.value != current(option)]
     if option["type"] == "boolean":
         others = ["off" if option["currentValue"] else "on"]
-    shown = ", ".join(others[:6]) + (f", and {len(others) - 6} more" if len(others) > 6 else "")
-    return f"  ({shown})" if shown else ""
+    return f"  ({some(others)})" if others else ""
 
 
 def _label(entry: Entry) -> str:

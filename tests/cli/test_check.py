@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentoml.cli.check import main
+
+GOOD = """schema = 1
+[providers.offline]
+adapter = "scripted"
+[models.one]
+provider = "offline"
+[modes.code]
+[modes.plan]
+[options.model]
+category = "model"
+values_from = "models"
+"""
+BROKEN = """schema = 1
+[agent]
+titel = "Typo"
+[models.one]
+provider = 3
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "agent.toml"
+
+
+def test_a_good_file_is_counted(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(GOOD, encoding="utf-8")
+    assert main(["agent.toml"]) == 0
+    assert capsys.readouterr().out == "OK: 1 model, 2 modes, 2 options\n"
+
+
+def test_every_problem_is_shown_with_its_place_and_a_remedy(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(BROKEN, encoding="utf-8")
+    assert main(["agent.toml"]) == 2
+    shown = capsys.readouterr().out
+    assert "agent.toml:3:1" in shown and "did you mean `title`?" in shown
+    assert "agent.toml:5:12" in shown
+    assert shown.endswith("\n\n2 errors\n")
+
+
+def test_a_name_that_names_nothing_has_its_place_too(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(GOOD.replace('provider = "offline"', 'provider = "ofline"'), encoding="utf-8")
+    assert main(["agent.toml"]) == 2
+    shown = capsys.readouterr().out
+    assert "agent.toml:5:" in shown and "offline" in shown
+
+
+def test_json_is_an_array_of_objects(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(BROKEN, encoding="utf-8")
+    assert main(["agent.toml", "--format", "json"]) == 2
+    first, second = json.loads(capsys.readouterr().out)
+    assert set(first) == {"code", "severity", "file", "line", "column", "key", "message", "hint"}
+    assert (first["file"], first["line"], first["column"], first["key"]) == ("agent.toml", 3, 1, "agent.titel")
+    assert second["key"] == "models.one.provider"
+    config.write_text(GOOD, encoding="utf-8")
+    assert main(["agent.toml", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_a_file_that_is_not_there_is_a_problem_like_any_other(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nope.toml"]) == 2
+    assert "nope.toml" in capsys.readouterr().out
+
+
+def test_the_offline_preset_is_checked_where_nothing_is_named(
+    config: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(config.parent))
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("OK: ")
+
+
+def test_checking_imports_neither_a_provider_nor_the_wire(config: Path) -> None:
+    config.write_text(GOOD, encoding="utf-8")
+    program = (
+        "import sys; from agentoml.cli.main import main; main(['check', 'agent.toml'])\n"
+        "print(*sorted({'asyncio', 'rich', 'litellm', 'ssl', 'watchfiles', 'subprocess'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == ""
