@@ -1,0 +1,95 @@
+"""Linked -> Snapshot: whatever depends neither on a client nor on what its user picks is worked out here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from agentoml.config.schema import Agent
+from agentoml.config.schema import ToolKind as WrittenToolKind
+from agentoml.permissions.sets import compile_sets
+from agentoml.snapshot.fold import edited_commands
+from agentoml.snapshot.link import Linked
+from agentoml.snapshot.options import OptionTable
+from agentoml.snapshot.patches import Patch, text_of
+from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot, ToolKind
+from agentoml.snapshot.wiring import wiring
+
+NOT_GIVEN_PERMISSIONS = ("standard",)
+"""What a call is judged by where `[agent] permissions` says nothing."""
+
+
+def compile_(linked: Linked) -> Snapshot:
+    """Return the snapshot of a linked configuration."""
+    config, builder = linked.config, linked.builder
+    commands = {
+        name: Command(
+            name=name,
+            value=builder.value(name, command),
+            hint=command.hint,
+            prompt=text_of(command.prompt),
+            switch_to=builder.picks(command.switch_to),
+        )
+        for name, command in config.commands.items()
+    }
+    agent = config.agent
+    return Snapshot(
+        name=agent.name or "agentoml",
+        title=agent.title,
+        version=agent.version,
+        description=agent.description,
+        prompt=agent.prompt,
+        base=_base(agent, linked.base, commands),
+        options=MappingProxyType(dict(linked.options)),
+        order=linked.order,
+        display=_display(linked.options, builder.tables, agent.option_order),
+        owners=linked.owners,
+        ownership=MappingProxyType(dict(linked.ownership)),
+        wiring=MappingProxyType(dict(wiring(linked.options, linked.owners))),
+        models=linked.catalog,
+        model_values=MappingProxyType(dict(linked.models)),
+        providers=MappingProxyType(dict(config.providers)),
+        permissions=MappingProxyType(dict(compile_sets(config.permissions))),
+        servers=MappingProxyType(dict(config.mcp)),
+        server_tools=MappingProxyType(
+            {name: tuple(("*",) if server.tools is None else server.tools) for name, server in config.mcp.items()}
+        ),
+        commands=MappingProxyType(commands),
+        tools=MappingProxyType(dict(config.tools)),
+        tool_kinds=tuple((name, _tool_kind(written)) for name, written in config.tool_kinds.items()),
+        forgetful=any(_forgets(option) for option in linked.options.values()),
+    )
+
+
+def _base(agent: Agent, patch: Patch, commands: Iterable[str]) -> Base:
+    """Return the base of the profile; what is not given is as section 1 says: never "no rules"."""
+    offered = tuple(commands)
+    if agent.commands is not None:
+        offered = edited_commands(offered, agent.commands, offered)
+    return Base(
+        patch=patch,
+        permissions=agent.permissions.apply(NOT_GIVEN_PERMISSIONS) if agent.permissions else NOT_GIVEN_PERMISSIONS,
+        auto_answers=agent.auto_answers.apply(()) if agent.auto_answers else (),
+        context_files=agent.context_files.apply(()) if agent.context_files else (),
+        commands=offered,
+        tools=agent.tools,
+    )
+
+
+def _display(
+    options: Mapping[str, Option], tables: Mapping[str, OptionTable], wanted: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the options as they are shown: those that `option_order` names first, the others as declared."""
+    named = [name for one in wanted for name in options if name == one or tables[name].path[-1] == one]
+    return tuple(dict.fromkeys((*named, *options)))
+
+
+def _tool_kind(written: str | WrittenToolKind) -> ToolKind:
+    if isinstance(written, str):
+        return ToolKind(kind=written)
+    return ToolKind(written.kind, written.title, written.locations)
+
+
+def _forgets(option: Option) -> bool:
+    of_models = (value for values in option.per_model.values() for value in values)
+    return option.forget or any(value.forget for value in (*option.values.values(), *of_models))

@@ -1,0 +1,89 @@
+"""Config -> linked: every name is the thing it names, every option has its values, its keys, its place in the order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
+
+from agentoml.config.problems import Problem, quoted
+from agentoml.config.schema import Config
+from agentoml.errors import ConfigError
+from agentoml.snapshot import sources
+from agentoml.snapshot.catalog import catalog
+from agentoml.snapshot.options import Builder, OptionTable, option_tables
+from agentoml.snapshot.owners import Clash, owners, ownership
+from agentoml.snapshot.patches import Key, Patch
+from agentoml.snapshot.places import place_of
+from agentoml.snapshot.references import name_problems
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
+from agentoml.snapshot.wiring import Edge, edges, working_order
+
+
+@frozen(eq=False)
+class Linked:
+    """A configuration without dangling names. `warnings` are what `check` tells beside."""
+
+    config: Config
+    catalog: Catalog
+    builder: Builder
+    base: Patch
+    options: Mapping[str, Option]
+    models: Mapping[str, Value]
+    owners: Mapping[Key, str]
+    ownership: Mapping[str, Ownership]
+    order: tuple[str, ...]
+    warnings: tuple[Problem, ...] = ()
+
+
+def link(config: Config) -> Linked:
+    """Give every name in a configuration its thing.
+
+    Raises:
+        ConfigError: every name that names nothing, every key that two options set, every circle (E1, E4, E22, E31).
+    """
+    models = catalog(config.models)
+    tables = option_tables(config)
+    builder = Builder(config, models, tables)
+    options = {name: builder.option(table) for name, table in tables.items()}
+    as_values = {entry.id: builder.own_value(entry) for entry in sources.entries(config, "models")}
+    owned, clashes = owners(options)
+    found = edges(options, owned, as_values)
+    order, circles = working_order([*options, MODEL_IN_FORCE], found)
+    problems = [
+        *name_problems(config, models, tables, options),
+        *(problem for clash in clashes for problem in _clash(clash, tables)),
+        *(problem for circle in circles for problem in _circle(circle, config, tables)),
+    ]
+    if problems:
+        raise ConfigError(problems)
+    base = builder.patch(config.agent)
+    owning = {name: ownership(option, owned, base, models) for name, option in options.items()}
+    return Linked(config, models, builder, base, options, as_values, owned, owning, order)
+
+
+def _clash(clash: Clash, tables: Mapping[str, OptionTable]) -> Iterator[Problem]:
+    names = (clash.first.id, clash.second.id)
+    for name, other in (names, names[::-1]):
+        yield Problem(
+            "AGT203",
+            f"the options {quoted(name)} and {quoted(other)} both set {quoted('.'.join(clash.key))}",
+            (*tables[name].path, "each" if tables[name].entry else "values_from"),
+            hint="keep one of them, or let one put its value elsewhere by `sets`",
+        )
+
+
+def _circle(circle: tuple[Edge, ...], config: Config, tables: Mapping[str, OptionTable]) -> Iterator[Problem]:
+    """Yield a problem at each place of a circle."""
+    way = " -> ".join(_node(node) for node in (circle[0].node, *(edge.needs for edge in circle)))
+    for edge in circle:
+        yield Problem(
+            "AGT202",
+            f"{_node(edge.node)} depends on {_node(edge.needs)} here, and so on itself: {way}",
+            place_of(config, tables.get(edge.option), edge.value, edge.key),
+            hint="remove one of these conditions or settings",
+        )
+
+
+def _node(node: str) -> str:
+    return "the model in force" if node == MODEL_IN_FORCE else f"the option {quoted(node)}"
