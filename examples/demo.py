@@ -53,7 +53,7 @@ class Viewer:
 
     def update(self, update: dict[str, Any]) -> None:
         """Take a session update."""
-        self.screen.update(json.loads(json.dumps(update).replace(f"{self.screen.cwd}/", "")))
+        self.screen.update(self._relative(update))
         if update["sessionUpdate"] == "tool_call_update":
             self._heard.put_nowait(f"call {update.get('status')}")
 
@@ -72,10 +72,15 @@ class Viewer:
     async def question(self, question: Question) -> str | None:
         """Say yes, visibly."""
         self.questions += 1
-        self.screen.question(question.tool_call, question.options)
+        self.screen.question(self._relative(question.tool_call), question.options)
         answer = next(option for option in question.options if option["kind"] == "allow_once")
         self.screen.line(f"  answered: {answer['name']}", "bold")
         return str(answer["optionId"])
+
+    def _relative(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Return a message without the name of the folder, which is another one each time."""
+        relative: dict[str, Any] = json.loads(json.dumps(message).replace(f"{self.screen.cwd}/", ""))
+        return relative
 
     async def hears(self, pattern: str) -> None:
         """Wait until something that was heard fits a pattern."""
@@ -161,6 +166,7 @@ class Story:
         self.scene("The file is saved broken: the session goes on as before, the log says what and where.")
         self.saves(BROKEN, behind=MORE)
         await self.viewer.hears(r"agent\.toml:\d+:\d+: ")
+        await self.viewer.hears("the last good configuration stays in force")
         await self.says("Think about it")
 
         self.scene("Repaired: what was meant arrives.")
