@@ -10,7 +10,7 @@ from agentoml.config.parse import Included
 from agentoml.config.problems import Problem, did_you_mean, quoted
 
 
-class Findings(Exception):  # noqa: N818 - never leaves the folder
+class Findings(Exception):
     """Problems of one value; their paths begin at the value."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -225,7 +225,8 @@ def _at(step: _Step, problem: Problem) -> Problem:
 
 def _note(step: _Step) -> Related:
     place = _at(step, Problem("", ""))
-    return Related(f"{step.text.name} extends {_extends(step.text)[step.entry]}", place.file, place.line, place.column)
+    message = f"{step.text.name} extends {_extends(step.text)[step.entry]}"
+    return Related(message, place.path, place.file, place.line, place.column)
 
 
 def _placed(problems: list[Problem], text: Text) -> tuple[Problem, ...]:

@@ -44,7 +44,7 @@ def place_fault(fault: Fault, text: Text) -> Problem:
     line, column = _line_and_column(source, fault.start)
     related: tuple[Related, ...] = ()
     if fault.related:
-        related = (Related(fault.related[0], text.name, *_line_and_column(source, fault.related[1])),)
+        related = (Related(fault.related[0], (), text.name, *_line_and_column(source, fault.related[1])),)
     shown, width = _line_of(source, fault.start), max(1, fault.end - fault.start)
     return Problem(
         fault.code,
@@ -57,12 +57,6 @@ def place_fault(fault: Fault, text: Text) -> Problem:
         source_line=_hidden(shown) if may_hold_secret(source, fault.start) else shown,
         related=related,
     )
-
-
-def where(merged: Merged, path: Path) -> Related | None:
-    """Return the place of a key path, for a problem that has to do with it; None where no text has it."""
-    found = _locate(Problem("", "", path, at="key"), merged, {})
-    return Related("", found.file, found.line, found.column) if found.line else None
 
 
 class _Source(NamedTuple):
@@ -97,7 +91,13 @@ def _locate(problem: Problem, merged: Merged, sources: dict[str, _Source]) -> Pr
         named = merged.tables[-1].text if merged.tables else None
         return problem._replace(file=named.name, line=1, column=1) if named else problem
     source = sources.get(origin.text.name) or sources.setdefault(origin.text.name, _source(origin.text))
-    return _placed(problem, origin.text, origin.path, source)
+    related = tuple(place if place.file else _related(place, merged, sources) for place in problem.related)
+    return _placed(problem._replace(related=related), origin.text, origin.path, source)
+
+
+def _related(place: Related, merged: Merged, sources: dict[str, _Source]) -> Related:
+    found = _locate(Problem("", "", place.path, at="key"), merged, sources)
+    return place._replace(file=found.file, line=found.line, column=found.column)
 
 
 def _placed(problem: Problem, text: Text, path: Path, source: _Source) -> Problem:
@@ -114,15 +114,19 @@ def _placed(problem: Problem, text: Text, path: Path, source: _Source) -> Proble
     if span is None:
         return problem._replace(file=text.name, line=1, column=1)
     shown = _line_of(source.text, span.start)
-    told = source.text[span.start : span.end].strip("\"'")
     return problem._replace(
-        hint="" if span in source.secrets and told in problem.hint else problem.hint,
+        hint="" if _tells_secret(problem.hint, span, source) else problem.hint,
         file=text.name,
         line=span.line,
         column=span.column,
         end_column=max(span.end_column, span.column + 1),
         source_line=_masked(shown, span.start - span.column + 1, source.secrets),
     )
+
+
+def _tells_secret(hint: str, span: Span, source: _Source) -> bool:
+    inside = [secret for secret in source.secrets if span.start <= secret.start and secret.end <= span.end]
+    return any(source.text[secret.start : secret.end].strip("\"'") in hint for secret in inside)
 
 
 def _line_and_column(source: str, offset: int) -> tuple[int, int]:

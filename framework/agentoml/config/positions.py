@@ -49,7 +49,7 @@ def positions(source: str) -> Positions:
     return Positions(scanner.places, tuple(scanner.repeated), tuple(scanner.statements), whole)
 
 
-class _Broken(Exception):  # noqa: N818 - never leaves this module
+class _Broken(Exception):
     """The text is not TOML from here on."""
 
 

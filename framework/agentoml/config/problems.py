@@ -54,12 +54,13 @@ CODES: dict[str, str] = {
 
 
 class Related(NamedTuple):
-    """Another place that has to do with a problem."""
+    """Another place that has to do with a problem; like the problem itself it is located by its path."""
 
     message: str
-    file: str
-    line: int
-    column: int
+    path: Path = ()
+    file: str = ""
+    line: int = 0
+    column: int = 0
 
 
 class Problem(NamedTuple):
@@ -148,19 +149,19 @@ def _printable(line: str) -> str:
 def _lines(problem: Problem) -> list[str]:
     margin = " " * len(str(problem.line or ""))
     key = f" ({problem.key})" if problem.path else ""
-    lines = [f"{problem.severity}[{problem.code}]: {problem.message}", f"{margin} --> {problem.place}{key}"]
+    lines = [f"{problem.severity}[{problem.code}]: {problem.message}", f"{margin}--> {problem.place}{key}"]
     if problem.source_line:
         caret = _blanks(problem.source_line[: problem.column - 1])
         width = _width(problem.source_line[problem.column - 1 : problem.end_column - 1])
         lines += [
-            f"{margin}  |",
+            f"{margin} |",
             f"{problem.line} | {problem.source_line}".rstrip(),
-            f"{margin}  | {caret}{'^' * max(1, width)}",
+            f"{margin} | {caret}{'^' * max(1, width)}",
         ]
     if problem.hint:
-        lines.append(f"{margin}  = help: {problem.hint}")
+        lines.append(f"{margin} = help: {problem.hint}")
     notes = [f"{place.message}: {place.file}:{place.line}:{place.column}" for place in problem.related]
-    return lines + [f"{margin}  = note: {note}" for note in notes]
+    return lines + [f"{margin} = note: {note}" for note in notes]
 
 
 def _blanks(text: str) -> str:
@@ -199,45 +200,51 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that is nearest to a name, or None where none is near.
 
-    Near is: a typing error in three letters, or one begins with the other. Letters are counted first, which keeps
-    10,000 candidates within a few milliseconds.
+    Near is: one typing error in four letters, three at most, or one begins with the other. Only what could be nearer
+    than the nearest so far is compared in full, which keeps 10,000 candidates within a few hundredths of a second.
     """
     wanted = _plain(name)
-    letters, most = set(wanted), max(1, len(wanted) // 3)
-    best: tuple[int, int, int] | None = None
+    letters = set(wanted)
+    most = max(1, min(3, len(wanted) // 4))
+    best = (most + 2, 0, 0)
     found = None
     for candidate in candidates:
         plain = _plain(candidate)
         if plain == wanted:
             return candidate
-        rank = None
-        if abs(len(plain) - len(wanted)) <= most and len(letters ^ set(plain)) <= 2 * most:
-            distance = _distance(wanted, plain)
-            if distance <= most:
-                rank = (distance, abs(len(plain) - len(wanted)), -_common_start(plain, wanted))
-        if (
-            rank is None
-            and min(len(plain), len(wanted)) > 2
-            and _common_start(plain, wanted) == min(len(plain), len(wanted))
-        ):
-            rank = (most + 1, abs(len(plain) - len(wanted)), 0)
-        if rank is not None and (best is None or rank < best):
+        longer = abs(len(plain) - len(wanted))
+        start = _common_start(plain, wanted)
+        rank = (most + 1, longer, 0) if start == min(len(plain), len(wanted)) > 2 else best
+        limit = min(best[0], most)
+        if longer <= limit < len(wanted) and len(letters ^ set(plain)) <= 2 * limit:
+            rank = min(rank, (_distance(wanted[start:], plain[start:], limit), longer, -start))
+        if rank < best:
             best, found = rank, candidate
     return found
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[-_ ]", "", name.casefold())
+    return name.casefold().translate(_LINKS)
+
+
+_LINKS = {ord(char): None for char in "-_ "}
 
 
 def _common_start(one: str, other: str) -> int:
-    return next(
-        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return index
+    return min(len(one), len(other))
 
 
-def _distance(one: str, other: str) -> int:
-    """Return how many letters must be put in, left out, exchanged, or swapped with their neighbour."""
+def _distance(one: str, other: str, limit: int) -> int:
+    """Return how many letters must be put in, left out, exchanged, or swapped with their neighbour; a large number
+    where there are more than `limit`.
+    """
+    end = _common_start(one[::-1], other[::-1])
+    one, other = one[: len(one) - end], other[: len(other) - end]
+    if abs(len(one) - len(other)) > limit or min(len(one), len(other)) > 4 * (limit + 1):
+        return 1000
     older: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -246,5 +253,7 @@ def _distance(one: str, other: str) -> int:
             row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b)))
             if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
                 row[j] = min(row[j], older[j - 2] + 1)
+        if min(row) > limit:
+            return 1000
         older = above
     return row[-1]

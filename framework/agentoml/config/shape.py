@@ -126,10 +126,17 @@ def _conditional_default(entry: schema.ConditionalDefault, raw: Mapping[str, Any
 
 
 def _provider(provider: schema.Provider, raw: Mapping[str, Any]) -> Found:
-    adapter = provider.adapter
-    if adapter is None:
+    if provider.adapter is None:
         yield from _needs(raw, "adapter", "a provider", _THERE_ARE)
-        return
+    else:
+        yield from _adapter(provider.adapter, raw)
+    yield from _url(provider.base_url, "base_url")
+    yield from _positive(provider, ("concurrency",))
+    for name, value in provider.headers.items():
+        yield from _header(name, value)
+
+
+def _adapter(adapter: str, raw: Mapping[str, Any]) -> Found:
     if adapter not in ADAPTERS and not re.fullmatch(r"litellm/\S+", adapter):
         hint = did_you_mean(adapter, ADAPTERS) or _THERE_ARE
         yield _problem("AGT103", f"{quoted(adapter)} is not an adapter", "adapter", hint)
@@ -137,10 +144,6 @@ def _provider(provider: schema.Provider, raw: Mapping[str, Any]) -> Found:
         yield _problem("AGT108", f"the adapter {quoted(adapter)} is not supported yet", "adapter")
     elif adapter != "scripted":
         yield from _useless(raw, ("replies",), 'without adapter = "scripted"')
-    yield from _url(provider.base_url, "base_url")
-    yield from _positive(provider, ("concurrency",))
-    for name, value in provider.headers.items():
-        yield from _header(name, value)
 
 
 def _header(name: str, value: object) -> Found:
