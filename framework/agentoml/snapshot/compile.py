@@ -10,7 +10,7 @@ from agentoml.config.schema import ToolKind as WrittenToolKind
 from agentoml.permissions.sets import compile_sets
 from agentoml.snapshot.fold import edited_commands
 from agentoml.snapshot.link import Linked
-from agentoml.snapshot.options import OptionTable
+from agentoml.snapshot.option_tables import OptionTable
 from agentoml.snapshot.patches import Patch, text_of
 from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot, ToolKind
 from agentoml.snapshot.wiring import wiring
@@ -21,14 +21,14 @@ NOT_GIVEN_PERMISSIONS = ("standard",)
 
 def compile_(linked: Linked) -> Snapshot:
     """Return the snapshot of a linked configuration."""
-    config, builder = linked.config, linked.builder
+    config, values = linked.config, linked.values
     commands = {
         name: Command(
             name=name,
-            value=builder.value(name, command),
+            value=values.written(name, command),
             hint=command.hint,
             prompt=text_of(command.prompt),
-            switch_to=builder.picks(command.switch_to),
+            switch_to=values.picks(command.switch_to),
         )
         for name, command in config.commands.items()
     }
@@ -42,7 +42,7 @@ def compile_(linked: Linked) -> Snapshot:
         base=_base(agent, linked.base, commands),
         options=MappingProxyType(dict(linked.options)),
         order=linked.order,
-        display=_display(linked.options, builder.tables, agent.option_order),
+        display=_display(linked.options, values.tables, agent.option_order),
         owners=linked.owners,
         ownership=MappingProxyType(dict(linked.ownership)),
         wiring=MappingProxyType(dict(wiring(linked.options, linked.owners))),

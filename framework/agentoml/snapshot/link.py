@@ -11,12 +11,14 @@ from agentoml.config.schema import Config
 from agentoml.errors import ConfigError
 from agentoml.snapshot import sources
 from agentoml.snapshot.catalog import catalog
-from agentoml.snapshot.options import Builder, OptionTable, option_tables
+from agentoml.snapshot.option_tables import OptionTable, option_tables
+from agentoml.snapshot.options import built_option
 from agentoml.snapshot.owners import Clash, owners, ownership
 from agentoml.snapshot.patches import Key, Patch
 from agentoml.snapshot.places import place_of
 from agentoml.snapshot.references import name_problems
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
+from agentoml.snapshot.values import Values
 from agentoml.snapshot.wiring import Edge, edges, working_order
 
 
@@ -26,7 +28,7 @@ class Linked:
 
     config: Config
     catalog: Catalog
-    builder: Builder
+    values: Values
     base: Patch
     options: Mapping[str, Option]
     models: Mapping[str, Value]
@@ -44,9 +46,9 @@ def link(config: Config) -> Linked:
     """
     models = catalog(config.models)
     tables = option_tables(config)
-    builder = Builder(config, models, tables)
-    options = {name: builder.option(table) for name, table in tables.items()}
-    as_values = {entry.id: builder.own_value(entry) for entry in sources.entries(config, "models")}
+    values = Values(config, models, tables)
+    options = {name: built_option(table, values) for name, table in tables.items()}
+    as_values = {entry.id: values.own(entry) for entry in sources.entries(config, "models")}
     owned, clashes = owners(options)
     found = edges(options, owned, as_values)
     order, circles = working_order([*options, MODEL_IN_FORCE], found)
@@ -57,9 +59,9 @@ def link(config: Config) -> Linked:
     ]
     if problems:
         raise ConfigError(problems)
-    base = builder.patch(config.agent)
+    base = values.patch(config.agent)
     owning = {name: ownership(option, owned, base, models) for name, option in options.items()}
-    return Linked(config, models, builder, base, options, as_values, owned, owning, order)
+    return Linked(config, models, values, base, options, as_values, owned, owning, order)
 
 
 def _clash(clash: Clash, tables: Mapping[str, OptionTable]) -> Iterator[Problem]:

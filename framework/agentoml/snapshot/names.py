@@ -14,11 +14,12 @@ from agentoml.config.profile import ProfileKeys
 from agentoml.config.schema import Config, Option
 from agentoml.config.shape import CAPABILITIES, KINDS
 from agentoml.snapshot import sources
-from agentoml.snapshot.options import OptionTable
+from agentoml.snapshot.option_tables import OptionTable
 from agentoml.snapshot.precedence import is_glob
 from agentoml.snapshot.snapshot import Catalog
 from agentoml.snapshot.snapshot import Option as BuiltOption
 from agentoml.snapshot.tool_names import all_tool_names
+from agentoml.snapshot.values import NO_SET
 
 Found = Iterator[Problem]
 CONDITION_WORDS = ("client", "capability", "trusted", "credentials")
@@ -48,16 +49,14 @@ class Names:
 
     def profile(self, keys: ProfileKeys, path: Path) -> Found:
         """Check a `set`, or the base."""
+        if keys is NO_SET:
+            return
         for key in ("model", "summary_model"):
             name = getattr(keys, key)
             if name is not None and name not in self.catalog:
                 yield unknown(name, "model", (*path, key), self.catalog)
-        levels = {level: None for model in self.catalog.everything() for level in model.levels}
-        if keys.reasoning is not None and keys.reasoning not in levels:
-            yield unknown(keys.reasoning, "reasoning level", (*path, "reasoning"), levels)
-        variants = {name: None for model in self.catalog.everything() for name in model.variants}
-        if keys.variant is not None and keys.variant not in variants:
-            yield unknown(keys.variant, "variant", (*path, "variant"), variants)
+        yield from self._of_some_model(keys.reasoning, "reasoning level", (*path, "reasoning"))
+        yield from self._of_some_model(keys.variant, "variant", (*path, "variant"))
         for name in keys.mcp:
             if not is_glob(name) and name not in self.config.mcp:
                 yield unknown(name, "MCP server", (*path, "mcp", name), self.config.mcp, at_key=True)
@@ -66,6 +65,15 @@ class Names:
         yield from self._listed(keys.commands, "command", (*path, "commands"), self.config.commands, globs=True)
         for where, selector in _items(keys.tools, (*path, "tools")):
             yield from self.selector(selector, where)
+
+    def _of_some_model(self, name: str | None, what: str, path: Path) -> Found:
+        """Check a reasoning level or a variant: some model must have it."""
+        if name is None:
+            return
+        models = self.catalog.everything()
+        known = {one for model in models for one in (model.levels if what == "reasoning level" else model.variants)}
+        if name not in known:
+            yield unknown(name, what, path, sorted(known))
 
     def _listed(
         self, edit: ListEdit | None, what: str, path: Path, names: Iterable[str], *, globs: bool = False

@@ -1,327 +1,170 @@
-"""Config -> options with all their values: sources and what is written beside them, booleans, one option an entry."""
+"""Option tables -> options with all their values: sources and what is written beside them, booleans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from agentoml.config import schema
-from agentoml.config.notation import Condition as WrittenCondition
-from agentoml.config.profile import ProfileKeys
-from agentoml.config.profile import Value as WrittenValue
 from agentoml.snapshot import sources
-from agentoml.snapshot.patches import NOTHING, Patch, freeze, owned_key, patch_of
-from agentoml.snapshot.snapshot import (
-    OFF,
-    ON,
-    Catalog,
-    Condition,
-    Default,
-    Filter,
-    Hidden,
-    Option,
-    RenderedValue,
-    Test,
-    Value,
-)
+from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.patches import Patch, freeze, owned_key
+from agentoml.snapshot.snapshot import OFF, ON, Default, Filter, Option, Value
 from agentoml.snapshot.sources import Entry
-
-MODE = "mode"
-NO_SET = WrittenValue().set
-ALWAYS: Hidden = ((),)
+from agentoml.snapshot.values import Values
 
 
-@frozen
-class OptionTable:
-    """`[options.x]` as it counts: with the source of `mode`, and for `each` the entry that it is about."""
-
-    id: str
-    written: schema.Option
-    path: tuple[str, ...]
-    entry: Entry | None = None
-
-    @property
-    def is_boolean(self) -> bool:
-        """Whether its values are off and on."""
-        return self.written.type == "boolean" or self.entry is not None
-
-
-def option_tables(config: schema.Config) -> Mapping[str, OptionTable]:
-    """Return every option in fold order (E27): `mode`, then the others as declared; `each` gives one an entry (E17)."""
-    found: dict[str, OptionTable] = {}
-    if config.modes or MODE in config.options:
-        written = config.options.get(MODE, schema.Option())
-        if config.modes:
-            written = evolve(written, values_from="modes")
-        if written.category is None:
-            written = evolve(written, category="mode")
-        path = ("options", MODE) if MODE in config.options else ("modes",)
-        found[MODE] = OptionTable(MODE, written, path)
-    for option_id, written in config.options.items():
-        if option_id == MODE:
-            continue
-        path = ("options", option_id)
-        if written.each is None:
-            found[option_id] = OptionTable(option_id, written, path)
-            continue
-        for entry in sources.entries(config, written.each):
-            found[f"{option_id}/{entry.id}"] = OptionTable(f"{option_id}/{entry.id}", written, path, entry)
-    return found
+def built_option(table: OptionTable, values: Values) -> Option:
+    """Return one option."""
+    written, entry = table.written, table.entry
+    option = Option(
+        id=table.id,
+        name=(entry.name if entry else written.name) or table.id,
+        kind="boolean" if table.is_boolean else "select",
+        description=(entry and entry.written.description) or written.description,
+        category=written.category,
+        meta=freeze(written.meta or (entry.written.meta if entry else {})),
+        default=tuple(_defaults(table, values)),
+        when=values.condition(written.when) + (values.condition(entry.written.when) if entry else ()),
+        hidden=values.hidden(written.hidden) + (values.hidden(entry.written.hidden) if entry else ()),
+        forget=written.forget or bool(entry and entry.written.forget),
+        lasts=written.lasts,
+        next_turn=written.applies == "next_turn",
+        open=written.open,
+        omit_unsupported=written.if_unsupported == "omit",
+    )
+    if table.is_boolean:
+        return _boolean(option, table, values)
+    option = evolve(option, other=values.written("", written.other) if written.other else None)
+    if written.values_from is None:
+        return _with_values(option, [values.written(name, value) for name, value in written.values.items()])
+    return _with_source(option, table, values)
 
 
-@frozen
-class Builder:
-    """Builds options. Names that name nothing are passed on as they are: `names` reports them."""
-
-    config: schema.Config
-    catalog: Catalog
-    tables: Mapping[str, OptionTable]
-
-    def option(self, table: OptionTable) -> Option:
-        """Return one option."""
-        written = table.written
-        option = Option(
-            id=table.id,
-            name=(table.entry.name if table.entry else written.name) or table.id,
-            kind="boolean" if table.is_boolean else "select",
-            description=(table.entry and table.entry.written.description) or written.description,
-            category=written.category,
-            meta=freeze(written.meta or (table.entry.written.meta if table.entry else {})),
-            default=tuple(self._defaults(table)),
-            when=self.condition(written.when) + self.condition(table.entry.written.when if table.entry else {}),
-            hidden=self.hidden(written.hidden) + self.hidden(table.entry.written.hidden if table.entry else False),
-            forget=written.forget or bool(table.entry and table.entry.written.forget),
-            lasts=written.lasts,
-            next_turn=written.applies == "next_turn",
-            open=written.open,
-            omit_unsupported=written.if_unsupported == "omit",
-            declared_at=table.path,
-        )
-        if table.is_boolean:
-            return self._boolean(option, table)
-        return self._select(option, table)
-
-    # ------------------------------------------------------------------------------------------ booleans
-
-    def _boolean(self, option: Option, table: OptionTable) -> Option:
-        written, entry = table.written, table.entry
-        values = {OFF: self.value(OFF, written.off), ON: self.value(ON, written.on)}
-        if entry is not None:
-            for value_id, on in ((OFF, False), (ON, True)):
-                own = self.value(value_id, entry.written, name=value_id) if on else None
-                switch = Patch(keys=MappingProxyType({("mcp", entry.id): on}))
-                values[value_id] = evolve(
-                    values[value_id],
-                    patch=switch.then(own.patch if own else NOTHING).then(values[value_id].patch),
-                    preselect=MappingProxyType({**(own.preselect if own else {}), **values[value_id].preselect}),
-                    from_data=True,
-                )
-            enabled = isinstance(entry.written, schema.McpServer) and entry.written.enabled
-            option = evolve(option, data_default=ON if enabled else OFF, source_keys=(("mcp", entry.id),))
-        return evolve(option, values=MappingProxyType(values), known=MappingProxyType(values), setters=_setters(values))
-
-    # ------------------------------------------------------------------------------------------- selects
-
-    def _select(self, option: Option, table: OptionTable) -> Option:
-        written = table.written
-        source = written.values_from
-        if source is None:
-            values = {value_id: self.value(value_id, value) for value_id, value in written.values.items()}
-            grouped = any(value.shown.group for value in values.values())
-            values = {value_id: _grouped(value, option, grouped) for value_id, value in values.items()}
-            other = self.value("", written.other) if written.other else None
-            frozen_values = MappingProxyType(values)
-            setters = _setters(values)
-            return evolve(
-                option, values=frozen_values, known=frozen_values, setters=setters, grouped=grouped, other=other
-            )
-        listed = {entry.id for entry in sources.entries(self.config, source)}
-        new = {name: self.value(name, value) for name, value in written.values.items() if name not in listed}
-        target = written.sets or sources.TARGETS[source]
-        owned = target not in (None, "permissions", "auto_answers")
-        option = evolve(
-            option,
-            source=source,
-            target=target,
-            source_keys=tuple({owned_key(target, name): None for name in sorted(listed)}) if target and owned else (),
-            other=self.value("", written.other) if written.other else None,
-        )
-        return self._with_entries(option, table, new)
-
-    def _with_entries(self, option: Option, table: OptionTable, new: Mapping[str, Value]) -> Option:
-        """Return the option with the entries of its source: decorated where they are written about (E15)."""
-        written, source = table.written, table.written.values_from
-        assert source is not None
-        decorations = written.values
-
-        def built(found: Iterable[Entry]) -> tuple[Value, ...]:
-            decorated = (evolve(entry, decoration=decorations.get(entry.id)) for entry in found)
-            return tuple(self.entry_value(entry, table) for entry in sources.in_order(decorated, written.order))
-
-        given: tuple[Value, ...] = ()
-        per_model: dict[str, tuple[Value, ...]] = {}
-        if source in ("model.reasoning", "model.variants"):
-            shared: dict[int, tuple[Value, ...]] = {}
-            for key, found in sources.per_model(self.config, source).items():
-                per_model[key] = shared.setdefault(id(found), ()) or built(found)
-                shared[id(found)] = per_model[key]
+def _defaults(table: OptionTable, values: Values) -> Iterator[Default]:
+    written = table.written.default
+    for link in written if isinstance(written, tuple) else () if written is None else (written,):
+        if isinstance(link, schema.ConditionalDefault):
+            yield Default(values.named(table.id, link.value), values.condition(link.when))
         else:
-            given = built(sources.entries(self.config, source))
-        starred = tuple(sources.starred_entries(self.config)) if source == "models" and written.open else ()
-        stars = {entry.id: self.entry_value(entry, table) for entry in starred}
-        in_all = [*new.values(), *given, *(value for found in per_model.values() for value in found)]
-        grouped = written.group_by is not None or any(value.shown.group for value in in_all)
-        in_groups = {
-            id(found): tuple(_grouped(value, option, grouped) for value in found) for found in per_model.values()
-        }
-        known = {value.id: value for value in in_all}
-        return evolve(
-            option,
-            values=MappingProxyType({value.id: _grouped(value, option, grouped) for value in (*new.values(), *given)}),
-            known=MappingProxyType(known),
-            setters=_setters(known),
-            per_model=MappingProxyType({key: in_groups[id(found)] for key, found in per_model.items()}),
-            starred=MappingProxyType({key: _grouped(value, option, grouped) for key, value in stars.items()}),
-            grouped=grouped,
-            filters=tuple(self._filters(table, [*sources.entries(self.config, source), *starred])),
+            yield Default(values.named(table.id, link))
+
+
+def _boolean(option: Option, table: OptionTable, values: Values) -> Option:
+    """Return a boolean with the values off and on; one for an entry switches that entry (E16, E17)."""
+    off, on = values.written(OFF, table.written.off), values.written(ON, table.written.on)
+    entry = table.entry
+    if entry is not None:
+        own = values.own(entry)
+        key = ("mcp", entry.id)
+        off = evolve(off, patch=_switch(entry, on=False).then(off.patch), from_data=True)
+        on = evolve(
+            on,
+            patch=_switch(entry, on=True).then(own.patch).then(on.patch),
+            preselect=MappingProxyType({**own.preselect, **on.preselect}),
+            from_data=True,
         )
-
-    def entry_value(self, entry: Entry, table: OptionTable) -> Value:
-        """Return an entry of the source as a value; with `sets`, its own set and preselect stay behind (E20)."""
-        written = table.written
-        value = self.own_value(entry)
-        if written.sets is not None:
-            value = evolve(value, patch=NOTHING, preselect=MappingProxyType({}))
-        if entry.decoration is not None:
-            value = self._decorated(value, self.value(entry.id, entry.decoration, name=entry.name))
-        if written.group_by is not None and value.shown.group is None:
-            value = evolve(value, shown=self._in_group(value.shown, entry, written.group_by))
-        data = written.values_from in sources.DATA_SOURCES
-        return evolve(value, from_source=True, from_data=data)
-
-    def own_value(self, entry: Entry) -> Value:
-        """Return an entry as a value by itself; a model's `status = "hidden"` hides it (E23)."""
-        value = self.value(entry.id, entry.written, name=entry.name)
-        hidden = ALWAYS if getattr(entry.written, "status", None) == "hidden" else value.hidden
-        return evolve(value, hidden=hidden, provider=entry.provider)
-
-    def _decorated(self, value: Value, above: Value) -> Value:
-        return evolve(
-            value,
-            shown=RenderedValue(
-                value=value.id,
-                name=above.shown.name,
-                description=above.shown.description or value.shown.description,
-                meta=above.shown.meta or value.shown.meta,
-                group=above.shown.group or value.shown.group,
-                group_name=above.shown.group_name or value.shown.group_name,
-            ),
-            when=value.when + above.when,
-            hidden=value.hidden + above.hidden,
-            forget=value.forget or above.forget,
-            lasts=above.lasts or value.lasts,
-            patch=value.patch.then(above.patch),
-            preselect=MappingProxyType({**value.preselect, **above.preselect}),
-        )
-
-    def _in_group(self, shown: RenderedValue, entry: Entry, field: str) -> RenderedValue:
-        group = next(iter(entry.text(field) or ()), "")
-        if not group:
-            return shown
-        provider = self.config.providers.get(group) if field == "provider" else None
-        return evolve(shown, group=group, group_name=(provider and provider.name) or group)
-
-    def _filters(self, table: OptionTable, found: Iterable[Entry]) -> Iterator[Filter]:
-        kept = tuple(found)
-        for field, patterns in table.written.filter.items():
-            texts = {entry.id: entry.text(field) for entry in kept}
-            listed = (patterns,) if isinstance(patterns, str) else tuple(patterns)
-            options = tuple(option for option in self.tables if any(f"{{{option}}}" in text for text in listed))
-            yield Filter(field, listed, options, MappingProxyType(texts))
-
-    # -------------------------------------------------------------------------------------------- values
-
-    def value(self, value_id: str, written: WrittenValue, *, name: str | None = None) -> Value:
-        """Return a value as it is written."""
-        group = written.group
-        return Value(
-            id=value_id,
-            shown=RenderedValue(
-                value=value_id,
-                name=name or written.name or value_id,
-                description=written.description,
-                meta=freeze(written.meta),
-                group=group,
-                group_name=group,
-            ),
-            when=self.condition(written.when),
-            hidden=self.hidden(written.hidden),
-            forget=written.forget,
-            lasts=written.lasts,
-            patch=self.patch(written.set),
-            preselect=self.picks(written.preselect),
-            provider=self._provider_of(written.set),
-        )
-
-    def patch(self, keys: ProfileKeys) -> Patch:
-        """Return what a `set` sets."""
-        return NOTHING if keys is NO_SET else patch_of(keys, self.catalog.key_of)
-
-    def _provider_of(self, keys: ProfileKeys) -> str | None:
-        model = self.catalog.get(keys.model) if keys.model is not None else None
-        return model.provider if model is not None else None
-
-    def picks(self, written: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return what `preselect` or `switch_to` chooses: option -> value."""
-        return MappingProxyType({option: self.named(option, value) for option, value in written.items()})
-
-    def named(self, option_id: str, value: Any) -> str:
-        """Return the id of the value of an option that is written as `value`: an alias is its model."""
-        if isinstance(value, bool):
-            return ON if value else OFF
-        table = self.tables.get(option_id)
-        if table is not None and table.written.values_from == "models":
-            return self.catalog.key_of(str(value))
-        return str(value)
-
-    def condition(self, written: WrittenCondition) -> Condition:
-        """Return a condition; what it says of an option over models may name aliases."""
-        tests = []
-        for about, wanted in written.items():
-            if isinstance(wanted, bool):
-                tests.append(Test(about, wanted))
-                continue
-            patterns = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-            table = self.tables.get(about)
-            if table is not None and table.written.values_from == "models":
-                patterns = tuple(self.catalog.key_of(text) for text in patterns)
-            tests.append(Test(about, patterns))
-        return tuple(tests)
-
-    def hidden(self, written: bool | WrittenCondition) -> Hidden:
-        """Return what `hidden` says."""
-        if isinstance(written, bool):
-            return ALWAYS if written else ()
-        return (self.condition(written),)
-
-    def _defaults(self, table: OptionTable) -> Iterator[Default]:
-        written = table.written.default
-        chain = written if isinstance(written, tuple | list) else () if written is None else (written,)
-        for link in chain:
-            if isinstance(link, schema.ConditionalDefault):
-                yield Default(self.named(table.id, link.value), self.condition(link.when))
-            else:
-                yield Default(self.named(table.id, link))
+        enabled = isinstance(entry.written, schema.McpServer) and entry.written.enabled
+        option = evolve(option, data_default=ON if enabled else OFF, source_keys=(key,))
+    return _with_values(option, [off, on])
 
 
-def _grouped(value: Value, option: Option, grouped: bool) -> Value:
+def _switch(entry: Entry, *, on: bool) -> Patch:
+    return Patch(keys=MappingProxyType({("mcp", entry.id): on}))
+
+
+def _with_values(option: Option, found: Iterable[Value]) -> Option:
+    """Return an option whose values are all written."""
+    listed = tuple(found)
+    grouped = any(value.shown.group for value in listed)
+    known = {value.id: _grouped(value, option, grouped=grouped) for value in listed}
+    values = MappingProxyType(known)
+    return evolve(option, values=values, known=values, setters=_setters(known), grouped=grouped)
+
+
+# ------------------------------------------------------------------------------------------------- sources
+
+
+def _with_source(option: Option, table: OptionTable, values: Values) -> Option:
+    """Return an option with the entries of its source and the values beside them: new ones come first (E15)."""
+    written, source = table.written, table.written.values_from
+    assert source is not None
+    entries = tuple(sources.entries(values.config, source))
+    in_source = {entry.id for entry in entries}
+    new = [values.written(name, value) for name, value in written.values.items() if name not in in_source]
+    per_model = _per_model(table, values)
+    given = () if source in sources.PER_MODEL else _entry_values(entries, table, values)
+    starred = tuple(sources.starred_entries(values.config)) if source == "models" and written.open else ()
+    stars = {entry.id: values.of_option(entry, table) for entry in starred}
+    of_models = [value for group in {id(group): group for group in per_model.values()}.values() for value in group]
+    known: dict[str, Value] = {}
+    for value in (*new, *given, *of_models):
+        known.setdefault(value.id, value)
+    grouped = written.group_by is not None or any(value.shown.group for value in (*new, *given, *of_models))
+
+    def finished(found: Iterable[Value]) -> tuple[Value, ...]:
+        return tuple(_grouped(value, option, grouped=grouped) for value in found)
+
+    shared = {id(group): finished(group) for group in per_model.values()}
+    target = written.sets or sources.TARGETS[source]
+    return evolve(
+        option,
+        source=source,
+        target=target,
+        source_keys=_source_keys(target, in_source),
+        values=MappingProxyType({value.id: value for value in finished((*new, *given))}),
+        known=MappingProxyType(known),
+        setters=_setters(known),
+        per_model=MappingProxyType({key: shared[id(group)] for key, group in per_model.items()}),
+        starred=MappingProxyType(dict(zip(stars, finished(stars.values()), strict=True))),
+        grouped=grouped,
+        filters=tuple(_filters(table, values, (*entries, *starred))),
+    )
+
+
+def _entry_values(found: Iterable[Entry], table: OptionTable, values: Values) -> tuple[Value, ...]:
+    decorations = table.written.values
+    decorated = (
+        evolve(entry, decoration=decorations[entry.id]) if entry.id in decorations else entry for entry in found
+    )
+    return tuple(values.of_option(entry, table) for entry in sources.in_order(decorated, table.written.order))
+
+
+def _per_model(table: OptionTable, values: Values) -> dict[str, tuple[Value, ...]]:
+    """Return what the source gives for each model; models with the same levels share them."""
+    source = table.written.values_from
+    if source not in sources.PER_MODEL:
+        return {}
+    made: dict[int, tuple[Value, ...]] = {}
+    found = sources.per_model(values.config, source)
+    for group in found.values():
+        if id(group) not in made:
+            made[id(group)] = _entry_values(group, table, values)
+    return {key: made[id(group)] for key, group in found.items()}
+
+
+def _source_keys(target: str | None, entries: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the keys that have an owner and that the entries of a source set."""
+    if target is None or target in ("permissions", "auto_answers"):
+        return ()
+    return tuple({owned_key(target, name): None for name in sorted(entries)})
+
+
+def _filters(table: OptionTable, values: Values, found: Iterable[Entry]) -> Iterator[Filter]:
+    kept = tuple(found) if table.written.filter else ()
+    for field, patterns in table.written.filter.items():
+        texts = {entry.id: entry.text(field) for entry in kept}
+        options = tuple(option for option in values.tables if any(f"{{{option}}}" in text for text in patterns))
+        yield Filter(field, tuple(patterns), options, MappingProxyType(texts))
+
+
+def _grouped(value: Value, option: Option, *, grouped: bool) -> Value:
     """Return a value in a group: one without stands in a group with the option's id and name (E32)."""
     if not grouped or value.shown.group is not None:
         return value
-    return evolve(value, shown=evolve(value.shown, group=option.id, group_name=option.name))
+    return value.shown_as(evolve(value.shown, group=option.id, group_name=option.name))
 
 
 def _setters(values: Mapping[str, Value]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from agentoml.snapshot.forcing import fitting_values
-from agentoml.snapshot.options import MODE
+from agentoml.snapshot.option_tables import MODE
 from agentoml.snapshot.patches import NOTHING, Key, Patch
 from agentoml.snapshot.precedence import most_specific
 from agentoml.snapshot.snapshot import ON, Catalog, Option, Ownership

@@ -14,7 +14,6 @@ from agentoml.permissions.sets import selects_tool
 from agentoml.snapshot.precedence import most_specific
 from agentoml.snapshot.snapshot import EMPTY
 
-
 NO_LIMITS = Limits()
 
 

@@ -8,7 +8,7 @@ from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.profile import Value
 from agentoml.config.schema import Config
 from agentoml.snapshot.names import Found, Names, unknown
-from agentoml.snapshot.options import MODE, OptionTable
+from agentoml.snapshot.option_tables import MODE, OptionTable
 from agentoml.snapshot.snapshot import Catalog, Option
 
 

@@ -192,6 +192,22 @@ class Value:
     from_data: bool = False
     provider: str | None = None
 
+    def shown_as(self, shown: RenderedValue) -> Value:
+        """Return this value as it is offered by an option of its own: `evolve`, quick enough for whole catalogs."""
+        return Value(
+            self.id,
+            shown,
+            self.when,
+            self.hidden,
+            self.forget,
+            self.lasts,
+            self.patch,
+            self.preselect,
+            self.from_source,
+            self.from_data,
+            self.provider,
+        )
+
 
 @frozen
 class Default:
@@ -251,7 +267,6 @@ class Option:
     other: Value | None = None
     starred: Mapping[str, Value] = EMPTY
     omit_unsupported: bool = False
-    declared_at: tuple[str, ...] = ()
 
     def patch(self, value: Value) -> Patch:
         """Return all that a value sets."""

@@ -11,8 +11,8 @@ from attrs import frozen
 from agentoml.config.profile import Value as WrittenValue
 from agentoml.config.schema import Config, McpServer, Mode, Model, PermissionSet, Provider, Source, Variant
 
-DATA_SOURCES = frozenset({"models", "model.reasoning", "model.variants", "providers", "permissions", "mcp"})
-"""Sources whose entries are data; modes are not: they rank with written values (E7)."""
+PER_MODEL = frozenset({"model.reasoning", "model.variants"})
+"""Sources that give what the model in force has."""
 
 TARGETS: Mapping[str, str | None] = {
     "models": "model",
@@ -47,6 +47,11 @@ class Entry:
     table: tuple[str, ...]
     provider: str | None = None
     decoration: WrittenValue | None = None
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it is an entry of data; modes are not: they rank with written values (E7)."""
+        return self.table[0] != "modes"
 
     @property
     def name(self) -> str:
