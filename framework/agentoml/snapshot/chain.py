@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 
 from agentoml.config.globs import selects
 from agentoml.snapshot.conditions import holds, is_hidden
@@ -80,7 +80,7 @@ def _first(option: Option, listing: Listing, state: State) -> Iterator[str]:
     if option.source != "models":
         yield from (value_id for value_id in listing.kept if value_id not in listing.hidden)
         return
-    written = (value_id for value_id, value in listing.kept.items() if not value.from_source)
+    written = takewhile(lambda value_id: not listing.kept[value_id].from_source, listing.kept)
     first: str | None = None
     for key in chain(written, state.snapshot.models):
         if key not in listing.kept or key in listing.hidden:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 
 from attrs import evolve
 
@@ -12,9 +12,6 @@ from agentoml.snapshot.snapshot import Filter, Option, RenderedValue, Value
 from agentoml.snapshot.state import Listing, State
 
 LONGEST_OPEN_VALUE = 256
-
-Keeps = Callable[[str], bool]
-"""Whether the filter lets an entry through."""
 
 
 def listing_of(option: Option, state: State) -> Listing:
@@ -35,51 +32,47 @@ def _input(about: str, state: State) -> Hashable:
 
 
 def _list(option: Option, state: State) -> Listing:
-    keeps = _filter(option, state)
+    let_through = _let_through(option, state)
     given = option.per_model.get(state.model.entry, ()) if option.per_model and state.model else ()
     values = {**option.values, **{value.id: value for value in given}} if given else option.values
-    there = {key: value for key, value in values.items() if not value.when or holds(value.when, state, value.provider)}
-    kept = {key: value for key, value in there.items() if not value.from_source or keeps(key)} if keeps else there
-    hidden = frozenset(
-        key for key, value in kept.items() if value.hidden and is_hidden(value.hidden, state, value.provider)
-    )
+    there, hidden = values, frozenset[str]()
+    if option.conditional:
+        there = {key: value for key, value in values.items() if holds(value.when, state, value.provider)}
+    kept = there
+    if let_through is not None:
+        kept = {key: value for key, value in there.items() if key in let_through or not value.from_source}
+    if option.conditional:
+        hidden = frozenset(key for key, value in kept.items() if is_hidden(value.hidden, state, value.provider))
     from_source = any(value.from_source for value in kept.values())
-    serves = any(_serves(star, keeps, state) for star in option.starred.values())
+    serves = any(_serves(star, let_through, state) for star in option.starred.values())
     return Listing(
         there=there,
         kept=kept,
         hidden=hidden,
-        offered=in_groups(option, (value.shown for key, value in kept.items() if key not in hidden)),
+        offered=in_groups(option, [value.shown for key, value in kept.items() if key not in hidden]),
         gives_nothing=option.source is not None and not from_source and not serves,
     )
 
 
-def _serves(star: Value, keeps: Keeps | None, state: State) -> bool:
-    return (keeps is None or keeps(star.id)) and holds(star.when, state, star.provider)
+def _serves(star: Value, let_through: Set[str] | None, state: State) -> bool:
+    return (let_through is None or star.id in let_through) and holds(star.when, state, star.provider)
 
 
-def _filter(option: Option, state: State) -> Keeps | None:
-    """Return what the filter of an option lets through now; None: everything. All its fields must match (E18)."""
-    tests = [
-        _field_test(found, state) for found in option.filters if all(name in state.active for name in found.options)
-    ]
-    if not tests:
-        return None
-    return lambda entry: all(test(entry) for test in tests)
+def _let_through(option: Option, state: State) -> Set[str] | None:
+    """Return the entries that the filter of an option lets through now; None: all. All its fields must match (E18)."""
+    found: Set[str] | None = None
+    for one in option.filters:
+        if all(name in state.active for name in one.options):
+            fitting = _fitting(one, state)
+            found = fitting if found is None else found & fitting
+    return found
 
 
-def _field_test(found: Filter, state: State) -> Keeps:
-    values = {name: state.active[name].value.id for name in found.options}
-    patterns = tuple(_filled(pattern, values) for pattern in found.patterns)
-    known: dict[tuple[str, ...] | None, bool] = {None: False}
-
-    def keeps(entry: str) -> bool:
-        texts = found.texts.get(entry)
-        if texts not in known:
-            known[texts] = _selects_any(patterns, texts or ())
-        return known[texts]
-
-    return keeps
+def _fitting(one: Filter, state: State) -> Set[str]:
+    values = {name: state.active[name].value.id for name in one.options}
+    patterns = tuple(_filled(pattern, values) for pattern in one.patterns)
+    groups = [entries for texts, entries in one.entries.items() if _selects_any(patterns, texts)]
+    return groups[0] if len(groups) == 1 else frozenset[str]().union(*groups)
 
 
 def _filled(pattern: str, values: Mapping[str, str]) -> str:
@@ -115,7 +108,7 @@ def unlisted(option: Option, value_id: str, state: State, *, filtered: bool = Tr
     if option.source == "models":
         models = state.snapshot.models
         star = None if models.knows(value_id) else option.starred.get(models.star_of(value_id) or "")
-        if star is None or not _serves(star, _filter(option, state) if filtered else None, state):
+        if star is None or not _serves(star, _let_through(option, state) if filtered else None, state):
             return None
         value = evolve(star, patch=star.patch.then(value.patch), preselect={**star.preselect, **value.preselect})
     shown = evolve(value.shown, value=value_id, name=value_id)

@@ -81,7 +81,14 @@ def _with_values(option: Option, found: Iterable[Value]) -> Option:
     grouped = any(value.shown.group for value in listed)
     known = {value.id: _grouped(value, option, grouped=grouped) for value in listed}
     values = MappingProxyType(known)
-    return evolve(option, values=values, known=values, setters=_setters(known), grouped=grouped)
+    return evolve(
+        option,
+        values=values,
+        conditional=_conditional(listed),
+        known=values,
+        setters=_setters(known),
+        grouped=grouped,
+    )
 
 
 # ------------------------------------------------------------------------------------------------- sources
@@ -115,6 +122,7 @@ def _with_source(option: Option, table: OptionTable, values: Values) -> Option:
         target=target,
         source_keys=_source_keys(target, in_source),
         values=MappingProxyType({value.id: value for value in finished((*new, *given))}),
+        conditional=_conditional((*new, *given, *of_models)),
         known=MappingProxyType(known),
         setters=_setters(known),
         per_model=MappingProxyType({key: shared[id(group)] for key, group in per_model.items()}),
@@ -155,9 +163,14 @@ def _source_keys(target: str | None, entries: Iterable[str]) -> tuple[tuple[str,
 def _filters(table: OptionTable, values: Values, found: Iterable[Entry]) -> Iterator[Filter]:
     kept = tuple(found) if table.written.filter else ()
     for field, patterns in table.written.filter.items():
-        texts = {entry.id: entry.text(field) for entry in kept}
+        saying: dict[tuple[str, ...], set[str]] = {}
+        for entry in kept:
+            texts = entry.text(field)
+            if texts is not None:
+                saying.setdefault(texts, set()).add(entry.id)
         options = tuple(option for option in values.tables if any(f"{{{option}}}" in text for text in patterns))
-        yield Filter(field, tuple(patterns), options, MappingProxyType(texts))
+        entries = {texts: frozenset(names) for texts, names in saying.items()}
+        yield Filter(field, tuple(patterns), options, MappingProxyType(entries))
 
 
 def _grouped(value: Value, option: Option, *, grouped: bool) -> Value:
@@ -165,6 +178,10 @@ def _grouped(value: Value, option: Option, *, grouped: bool) -> Value:
     if not grouped or value.shown.group is not None:
         return value
     return value.shown_as(evolve(value.shown, group=option.id, group_name=option.name))
+
+
+def _conditional(values: Iterable[Value]) -> bool:
+    return any(value.when or value.hidden for value in values)
 
 
 def _setters(values: Mapping[str, Value]) -> tuple[str, ...]:

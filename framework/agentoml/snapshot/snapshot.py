@@ -219,26 +219,27 @@ class Default:
 
 @frozen
 class Filter:
-    """Keeps the entries whose `field` fits. `texts`: entry -> what its field says (None: unknown).
+    """Keeps the entries whose `field` fits. `options` are those whose values stand in the patterns as "{option}".
 
-    `options` are those whose values stand in the patterns as "{option}".
+    `entries`: what the field says -> the entries that say it; those of which it is unknown are missing.
     """
 
     field: str
     patterns: tuple[str, ...]
     options: tuple[str, ...]
-    texts: Mapping[str, tuple[str, ...] | None]
+    entries: Mapping[tuple[str, ...], frozenset[str]]
 
 
 @frozen
 class Option:
     """Something that can be switched, with all its values. Booleans have the values "off" and "on".
 
-    `values` stand in the order in which they are offered. Where the source is `model.reasoning` or `model.variants`
-    they are the written ones that the source does not know, and `per_model` has what it gives for each model.
-    `known`: everything that is a value anywhere; `setters`: those of them that set keys of their own. `target` is the
-    key that an entry of the source goes into, `source_keys` all that its entries set. `starred`: the patches of
-    models that are not listed; `other`: that of any value that is not listed.
+    `values` stand in the order in which they are offered, `conditional` tells whether some have conditions or are
+    hidden. Where the source is `model.reasoning` or `model.variants` they are the written ones that the source does
+    not know, and `per_model` has what it gives for each model. `known`: everything that is a value anywhere;
+    `setters`: those of them that set keys of their own. `target` is the key that an entry of the source goes into,
+    `source_keys` all that its entries set. `starred`: the patches of models that are not listed; `other`: that of
+    any value that is not listed.
     """
 
     id: str
@@ -248,6 +249,7 @@ class Option:
     category: str | None = None
     meta: Mapping[str, Any] = EMPTY
     values: Mapping[str, Value] = EMPTY
+    conditional: bool = False
     known: Mapping[str, Value] = EMPTY
     setters: tuple[str, ...] = ()
     grouped: bool = False
