@@ -173,7 +173,8 @@ class Conversation:
         """Say goodbye by closing the agent's stdin, wait for it to end and return its exit code."""
         self.connection.close()
         try:
-            code = await asyncio.wait_for(self.process.wait(), GOODBYE_SECONDS)
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                code = await self.process.wait()
         except TimeoutError:
             self.process.kill()
             code = await self.process.wait()

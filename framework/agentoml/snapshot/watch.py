@@ -49,8 +49,9 @@ async def watch(store: Store, hints: Hints = watchfiles_hints) -> None:
     try:
         while True:
             await ears.listen_in(_directories(store.files))
-            with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), DEAF_HEARTBEAT_SECONDS if ears.deaf else HEARTBEAT_SECONDS)
+            with suppress(TimeoutError):  # `wait_for` may swallow a cancellation (Python 3.11), this does not
+                async with asyncio.timeout(DEAF_HEARTBEAT_SECONDS if ears.deaf else HEARTBEAT_SECONDS):
+                    await changed.wait()
             changed.clear()
             if fingerprint(store.files) != store.seen:
                 await _settled(store)
@@ -93,8 +94,7 @@ class _Ears:
     async def close(self) -> None:
         if self.task is not None:
             self.task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.task
+            await asyncio.wait({self.task})
 
 
 async def _settled(store: Store) -> None:
