@@ -24,7 +24,7 @@ class Agent(ProfileKeys):
     version: str | None = key("agentInfo.version")
     description: str | None = key("what the agent is for")
     prompt: tuple[Literal["image", "audio", "embedded"], ...] = key("prompt capabilities", default=(), later=REAL)
-    option_order: tuple[str, ...] = key("the order in which options are shown", default=(), later=MODES)
+    option_order: tuple[str, ...] = key("the order in which options are shown", default=())
 
 
 @frozen
@@ -47,24 +47,24 @@ class Option:
     name: str | None = key("what users see; the id where left out")
     description: str | None = key("one sentence for users")
     category: str | None = key("mode, model, model_config, thought_level, or one of your own that begins with _")
-    meta: Mapping[str, Any] = table("sent as _meta", later=MODES)
+    meta: Mapping[str, Any] = table("sent as _meta")
     values: Mapping[str, Value] = table("the values, or what is written beside a source")
     values_from: Source | None = key("where the values come from")
-    sets: SetKey | None = key("the profile key that the value goes into", later=MODES)
+    sets: SetKey | None = key("the profile key that the value goes into")
     each: Literal["mcp"] | None = key("one boolean option for each entry", later=MODES)
-    filter: Mapping[str, Patterns] = table("field of an entry -> glob", later=MODES)
-    order: Literal["declared", "name", "newest"] = key("how values are ordered", default="declared", later=MODES)
-    group_by: str | None = key("the field of the source that values are grouped by", later=MODES)
+    filter: Mapping[str, Patterns] = table("field of an entry -> glob")
+    order: Literal["declared", "name", "newest"] = key("how values are ordered", default="declared")
+    group_by: str | None = key("the field of the source that values are grouped by")
     default: OptionValue | tuple[OptionValue | ConditionalDefault, ...] | ConditionalDefault | None = key(
         "a value, a glob, or a list of those; the first that fits"
     )
     when: Condition = table("conditions; where they do not hold, the option is not there")
-    hidden: bool | Condition = key("in force, but not offered", default=False, later=MODES)
-    forget: bool = key("drop its picks while it is not there", default=False, later=MODES)
+    hidden: bool | Condition = key("in force, but not offered", default=False)
+    forget: bool = key("drop its picks while it is not there", default=False)
     lasts: Literal["turn"] | Duration | None = key("a pick ends by itself", later=MODES)
     applies: Literal["now", "next_turn"] = key("when a pick binds", default="now", later=MODES)
-    open: bool = key("the client may set what is not listed", default=False, later=MODES)
-    other: Value | None = key("the patch of values that are not listed", later=MODES)
+    open: bool = key("the client may set what is not listed", default=False)
+    other: Value | None = key("the patch of values that are not listed")
     on: Value = key("what a boolean's on does", default=Value())
     off: Value = key("what a boolean's off does", default=Value())
     if_unsupported: Literal["select", "omit"] = key("for clients without booleans", default="select")
@@ -183,11 +183,11 @@ class Model(Value):
     capabilities: tuple[str, ...] | None = key("tools, images, documents, audio, reasoning, or words that begin with _")
     reasoning: Reasoning | None = key("its reasoning levels")
     params: Mapping[str, Any] = table("request parameters")
-    variants: Mapping[str, Variant] = table("the same model with other parameters", later=MODES)
+    variants: Mapping[str, Variant] = table("the same model with other parameters")
     fallback: tuple[str, ...] = key("tried when it is overloaded or unreachable", default=(), later=REAL)
-    aliases: tuple[str, ...] = key("old keys that still resolve", default=(), later=REAL)
-    status: Literal["alpha", "beta", "stable", "deprecated", "hidden"] | None = key("how settled it is", later=REAL)
-    released: datetime.date | None = key("for order = newest", later=MODES)
+    aliases: tuple[str, ...] = key("old keys that still resolve", default=())
+    status: Literal["alpha", "beta", "stable", "deprecated", "hidden"] | None = key("how settled it is")
+    released: datetime.date | None = key("for order = newest")
 
 
 @frozen
