@@ -59,7 +59,7 @@ async def test_a_pattern_that_backtracks_for_ever_is_stopped(
 
     result = await search_files({"pattern": "^(a+)+$"}, context)
 
-    assert result.text.startswith("a:1: aaa\n[Stopped after 0.7 s")
+    assert "[Stopped after 0.7 s" in result.text
 
 
 def test_a_glob_letter_case_and_a_single_file_count(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -13,10 +13,10 @@ from attrs import frozen
 
 from agentoml.errors import ToolError
 from agentoml.tools.html_text import html_to_text
+from agentoml.tools.threads import in_thread
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from http.client import HTTPResponse
 
 SECONDS = 30.0
@@ -82,14 +82,14 @@ async def fetch_url(args: Mapping[str, Any], context: ToolContext) -> ToolResult
     try:
         async with asyncio.timeout(SECONDS):
             for _ in range(REDIRECTS):
-                answer = await _in_thread(lambda url=url: get(url))  # type: ignore[misc]
+                answer = await in_thread(partial(get, url), "fetch_url")
                 location = answer.headers.get("location")
                 if answer.status not in REDIRECT_CODES or not location:
                     break
                 url = await _followed(url, location, context)
             else:
                 raise ToolError(f"{args['url']} redirects more than {REDIRECTS} times")
-            text = await _in_thread(lambda: readable(answer, url))
+            text = await in_thread(partial(readable, answer, url), "fetch_url")
     except TimeoutError:
         raise ToolError(f"{url} did not answer within {SECONDS:g} s") from None
     failed = answer.status >= 400
@@ -161,32 +161,6 @@ def readable(answer: Answer, url: str) -> str:
         encoding = "utf-8"
     text = answer.body.decode(encoding, "replace")
     return html_to_text(text, url) if kind in ("text/html", "application/xhtml+xml") else text
-
-
-async def _in_thread(work: Callable[[], Any]) -> Any:
-    """Run blocking work in a thread that nobody waits for when the call is cancelled, nor when the agent ends."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def settle(result: Any, error: Exception | None) -> None:
-        if not done.done():
-            done.set_exception(error) if error is not None else done.set_result(result)
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except Exception as raised:
-            error = raised
-        try:
-            loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:  # the loop is closed: nobody wants it
-            return
-
-    threading.Thread(target=run, daemon=True, name="fetch_url").start()
-    return await done
 
 
 FETCH_URL = Tool(

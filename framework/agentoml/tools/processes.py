@@ -60,7 +60,7 @@ async def run_process(
         )
     except (OSError, ValueError) as error:
         os.close(read_end)
-        raise ToolError(_why_not_started(argv[0], cwd, error)) from None
+        raise ToolError(why_not_started(argv[0], cwd, error)) from None
     except BaseException:
         os.close(read_end)
         raise
@@ -160,7 +160,8 @@ class _Output:
         os.close(self._descriptor)
 
 
-def _why_not_started(program: str, cwd: str, error: OSError | ValueError) -> str:
+def why_not_started(program: str, cwd: str, error: OSError | ValueError) -> str:
+    """Return why a program can't be started, in one sentence."""
     if isinstance(error, ValueError):
         return f"{program} can't be started: an argument holds a NUL character"
     if not Path(cwd).is_dir():

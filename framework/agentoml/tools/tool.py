@@ -70,7 +70,8 @@ class Preview(Protocol):
 class Tool:
     """A tool: `kind` is an ACP tool kind, `title` a template over the arguments, `locations` the names of the
     arguments that are paths, `url` the name of the one whose host is asked. `parameters` is a JSON Schema object that
-    the arguments were checked against before `run` and `preview`. Both raise ToolError.
+    the arguments were checked against before `run` and `preview`. Both raise ToolError. `shown_kind` is for the eyes
+    only: what a server says of its own tool. A tool that `asks_the_user` is a question itself: no other is put first.
     """
 
     name: str
@@ -81,6 +82,8 @@ class Tool:
     title: str = ""
     locations: tuple[str, ...] = ()
     url: str = ""
+    shown_kind: str | None = None
+    asks_the_user: bool = False
     preview: Preview | None = field(default=None, eq=False)
 
 

@@ -1,0 +1,178 @@
+"""An MCP server on stdio: its process in a group of ours, its lines as messages of the `mcp` library.
+
+The library's own transport leaves the server's children alone when the server ends well, and waits for a grandchild
+that holds the pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from agentoml.errors import ConnectionLost, ToolError
+from agentoml.tools.processes import end_group, why_not_started
+from agentoml.wire.frames import Lines
+from agentoml.wire.stdio import Reader, Writer
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+logger = logging.getLogger("agentoml.mcp")
+
+FAREWELL_SECONDS = 0.5
+"""How long a server may take to end by itself after its input was closed."""
+LAST_WORDS_SECONDS = 0.2
+
+
+@asynccontextmanager
+async def stdio_transport(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    environment: Mapping[str, str],
+    complains: Callable[[bytes], None],
+    ended: Callable[[], None],
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Run a server and give the two streams that the library wants; its whole group ends with the context.
+
+    `complains` gets what the server writes to stderr, `ended` is called when its process or its output ends.
+
+    Raises:
+        ToolError: it can't be started.
+    """
+    import anyio
+
+    process, (stdin, stdout, stderr) = await _started(argv, cwd, environment)
+    writer = Writer(stdin)
+    incoming, read_stream = anyio.create_memory_object_stream[Any](0)
+    write_stream, outgoing = anyio.create_memory_object_stream[Any](0)
+    silent = anyio.Event()
+
+    async def receive() -> None:
+        try:
+            async for data in _chunks(stdout):
+                for line in lines.feed(data):
+                    message = _message(line)
+                    if message is not None:
+                        await incoming.send(message)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # nobody reads any more
+        finally:
+            silent.set()
+
+    async def listen_for_complaints() -> None:
+        async for data in _chunks(stderr):
+            complains(data)
+
+    async def send() -> None:
+        async for sent in outgoing:
+            line = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+            writer.write(line.encode() + b"\n")
+            try:
+                await writer.drain()
+            except ConnectionLost:
+                break
+
+    async def watch() -> None:
+        """Notice the end of the process, even while somebody else holds its output open."""
+        await process.wait()
+        with anyio.move_on_after(LAST_WORDS_SECONDS):
+            await silent.wait()
+        silent.set()
+
+    async def end_when_silent() -> None:
+        await silent.wait()
+        await incoming.aclose()
+        ended()
+
+    lines = Lines()
+    try:
+        async with anyio.create_task_group() as group:
+            for work in (receive, listen_for_complaints, send, watch, end_when_silent):
+                group.start_soon(work)
+            try:
+                yield read_stream, write_stream
+            finally:
+                try:
+                    with anyio.CancelScope(shield=True):
+                        await _stopped(process, writer)
+                finally:
+                    group.cancel_scope.cancel()
+    finally:
+        writer.close()
+        for stream in (incoming, read_stream, write_stream, outgoing):
+            stream.close()
+        for descriptor in (stdout, stderr):
+            os.close(descriptor)
+
+
+async def _started(
+    argv: Sequence[str], cwd: str, environment: Mapping[str, str]
+) -> tuple[Process, tuple[int, int, int]]:
+    """Start the process; return it with our ends of its stdin, stdout and stderr.
+
+    The pipes are ours, so that waiting for the process does not mean waiting for all who hold them.
+    """
+    their_stdin, stdin = os.pipe()
+    stdout, their_stdout = os.pipe()
+    stderr, their_stderr = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=cwd,
+            env=dict(environment),
+            stdin=their_stdin,
+            stdout=their_stdout,
+            stderr=their_stderr,
+            start_new_session=True,
+        )
+    except BaseException as error:
+        for descriptor in (stdin, stdout, stderr):
+            os.close(descriptor)
+        if isinstance(error, OSError | ValueError):
+            raise ToolError(why_not_started(argv[0], cwd, error)) from None
+        raise
+    finally:
+        for descriptor in (their_stdin, their_stdout, their_stderr):
+            os.close(descriptor)
+    return process, (stdin, stdout, stderr)
+
+
+async def _stopped(process: Process, writer: Writer) -> None:
+    """Close the server's input and give it a moment, then end its group, in any case."""
+    writer.close()
+    try:
+        async with asyncio.timeout(FAREWELL_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        pass
+    finally:
+        await end_group(process)
+
+
+async def _chunks(descriptor: int) -> AsyncIterator[bytes]:
+    os.set_blocking(descriptor, False)
+    reader = Reader(descriptor)
+    try:
+        while data := await reader.read():
+            yield data
+    finally:
+        reader.close()
+
+
+def _message(line: bytes | None) -> Any:
+    """Return a line as the library takes it; None where it is no message, which many servers print by mistake."""
+    import mcp_types
+    from mcp.shared.message import SessionMessage
+
+    if line is None or not line.strip():
+        return None
+    try:
+        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        logger.debug("an MCP server wrote a line that is no message")
+        return None
