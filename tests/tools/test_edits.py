@@ -29,5 +29,19 @@ def test_a_diff_of_a_large_file_shows_the_lines_around() -> None:
     assert new.splitlines()[20] == "new"
 
 
+@given(st.lists(st.sampled_from("abc"), max_size=40), st.lists(st.sampled_from("abc"), max_size=40))
+@settings(max_examples=50)
+def test_a_diff_of_parts_leaves_out_the_same_lines_on_both_sides(left: list[str], right: list[str]) -> None:
+    filler = [f"{number}\n" for number in range(DIFF_WHOLE // 6)]
+    old, new = ("".join([*filler, *(f"{line}\n" for line in lines), *filler]) for lines in (left, right))
+
+    before, after = diff_texts(old, new)
+
+    assert before is not None
+    assert len(before) < 500
+    head, _, tail = old.partition(before) if before != after else ("", "", "")
+    assert before == after or new == head + after + tail
+
+
 def test_an_insertion_in_a_crlf_file_gets_crlf() -> None:
     assert replaced("a\r\nb\r\n", "a\n", "a\nx\n", every=False, path="f") == ("a\r\nx\r\nb\r\n", 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import io
+from collections.abc import Callable
 from itertools import islice
 
 from agentoml.errors import ToolError
-from agentoml.tools.texts import split_lines
 
-COMPARED_LINES = 20_000
+COMPARED_LINES = 2_000
 DIFF_WHOLE = 400_000
 DIFF_AROUND = 20
 
@@ -53,12 +54,30 @@ def diff_texts(old: str | None, new: str) -> tuple[str | None, str]:
     """Return both texts as a diff shows them: whole, or of large files the lines around what differs."""
     if old is None or len(old) + len(new) <= DIFF_WHOLE:
         return old, new
-    before, after = split_lines(old), split_lines(new)
-    shortest = min(len(before), len(after))
-    start = next((i for i in range(shortest) if before[i] != after[i]), shortest)
-    end = next((i for i in range(shortest - start) if before[-1 - i] != after[-1 - i]), shortest - start)
-    first, left_out = max(0, start - DIFF_AROUND), max(0, end - DIFF_AROUND)
-    return "".join(before[first : len(before) - left_out]), "".join(after[first : len(after) - left_out])
+    shortest = min(len(old), len(new))
+    start = _same(shortest, lambda low, high: old[low:high] == new[low:high])
+    after, rest = len(old), len(new)
+    end = _same(shortest - start, lambda low, high: old[after - high : after - low] == new[rest - high : rest - low])
+    last = old[len(old) - end :]
+    for _ in range(DIFF_AROUND + 1):
+        start = max(0, old.rfind("\n", 0, start))
+    first = start + 1 if start else 0
+    kept = 0
+    for _ in range(DIFF_AROUND + 1):
+        kept = last.find("\n", kept) + 1 or len(last)
+    return old[first : len(old) - end + kept], new[first : len(new) - end + kept]
+
+
+def _same(longest: int, equal: Callable[[int, int], bool]) -> int:
+    """Return how far two texts are the same, by halves: texts of many megabytes take milliseconds."""
+    low, high = 0, longest
+    while low < high:
+        middle = (low + high + 1) // 2
+        if equal(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _line_numbers(text: str, part: str) -> list[int]:
@@ -73,7 +92,7 @@ def _line_numbers(text: str, part: str) -> list[int]:
 def _nearest(text: str, old_text: str) -> str:
     """Return a sentence on where something like the text stands, or that nothing does."""
     wanted = next((line.strip() for line in old_text.splitlines() if line.strip()), "")
-    lines = [line.strip() for line in islice(split_lines(text), COMPARED_LINES)]
+    lines = [line.strip() for line in islice(io.StringIO(text, newline=""), COMPARED_LINES)]
     same = [number for number, line in enumerate(lines, 1) if wanted and line == wanted]
     if same:
         places = ", ".join(map(str, same[:5]))

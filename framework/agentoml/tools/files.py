@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -20,6 +21,8 @@ READ_LINES = 2_000
 READ_CHARACTERS = 100_000
 LISTED_ENTRIES = 1_000
 VISITED_ENTRIES = 200_000
+LARGE_TEXT = 20_000
+"""From here on a comparison with each line is no longer done beside what streams."""
 
 Args = Mapping[str, Any]
 
@@ -68,9 +71,10 @@ class FileTools:
         path = absolute(args["path"], context.cwd)
         async with self.lock(path):
             before, after = await _written(path, args, context)
+            new = before is None and not is_there(path)
             await write_text(path, after, context)
         lines = len(split_lines(after))
-        text = f"Wrote {path}: {lines} {'line' if lines == 1 else 'lines'}{' (new file)' if before is None else ''}."
+        text = f"Wrote {path}: {lines} {'line' if lines == 1 else 'lines'}{' (new file)' if new else ''}."
         return ToolResult(text, (_diff(path, before, after),))
 
     async def edit_file(self, args: Args, context: ToolContext) -> ToolResult:
@@ -106,8 +110,13 @@ async def _written(path: str, args: Args, context: ToolContext) -> tuple[str | N
 
 async def _edited(path: str, args: Args, context: ToolContext) -> tuple[str, str, int]:
     before = await read_text(path, context)
-    after, count = replaced(before, args["old_text"], args["new_text"], every=bool(args.get("all")), path=path)
-    return before, after, count
+    every = bool(args.get("all"))
+    work = partial(replaced, before, args["old_text"], args["new_text"], every=every, path=path)
+    if len(before) < LARGE_TEXT:
+        return before, *work()
+    import asyncio
+
+    return before, *(await asyncio.to_thread(work))
 
 
 def _diff(path: str, before: str | None, after: str) -> Content:

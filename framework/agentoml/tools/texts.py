@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 from uuid import uuid4
 
 from agentoml.errors import RemoteError, ToolError
@@ -36,11 +39,9 @@ async def read_text(path: str, context: ToolContext, *, line: int | None = None,
                 raise ToolError(f"{path} can't be read: {error.message}") from None
     import asyncio
 
-    text = await asyncio.to_thread(_read_local, path)
     if line is None and limit is None:
-        return text
-    start = (line or 1) - 1
-    return "".join(split_lines(text)[start : None if limit is None else start + limit])
+        return await asyncio.to_thread(_read_whole, path)
+    return await asyncio.to_thread(_read_lines, path, (line or 1) - 1, limit)
 
 
 async def read_if_there(path: str, context: ToolContext) -> str | None:
@@ -89,33 +90,38 @@ def split_lines(text: str) -> list[str]:
     return list(io.StringIO(text, newline=""))
 
 
-def _read_local(path: str) -> str:
+def _read_whole(path: str) -> str:
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > LARGEST_FILE:
+            raise ToolError(f"{path} is too large to be taken whole: {size} bytes, the limit is {LARGEST_FILE}")
+        return file.read()
+
+
+def _read_lines(path: str, start: int, limit: int | None) -> str:
+    with _opened(path) as file:
+        return "".join(islice(file, start, None if limit is None else start + limit))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[TextIO]:
+    """Open a text file with its line ends as they are; what goes wrong while it is read is a ToolError."""
     try:
         status = Path(path).stat()
         if stat.S_ISDIR(status.st_mode):
             raise ToolError(f"{path} is a directory; list_files shows what is in it")
         if not stat.S_ISREG(status.st_mode):
             raise ToolError(f"{path} is not a regular file")
-        if status.st_size > LARGEST_FILE:
-            raise ToolError(f"{path} is too large: {status.st_size} bytes, the limit is {LARGEST_FILE}")
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as raw:
+            if b"\0" in raw.read(8192):
+                raise ToolError(f"{path} is a binary file ({status.st_size} bytes)")
+            raw.seek(0)
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
+                yield file
     except OSError as error:
         raise ToolError(f"{path} can't be read: {error.strerror}") from None
-    return decode(data, path)
-
-
-def decode(data: bytes, path: str) -> str:
-    """Return the bytes of a file as text.
-
-    Raises:
-        ToolError: it is not UTF-8 text; the message says what it is as far as that can be told.
-    """
-    if b"\0" in data[:8192]:
-        raise ToolError(f"{path} is a binary file ({len(data)} bytes)")
-    try:
-        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ToolError(f"{path} is not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}") from None
+        raise ToolError(f"{path} is not UTF-8 text: it holds the byte 0x{error.object[error.start]:02x}") from None
 
 
 def _write_local(path: str, text: str) -> None:
