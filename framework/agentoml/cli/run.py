@@ -1,4 +1,4 @@
-"""`agentoml run [CONFIG]`: the agent on stdin and stdout. `initialize` is answered before anything heavy is imported."""
+"""`agentoml run [CONFIG]`: the agent on stdin and stdout; answers `initialize` before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         sys.stderr.write(USAGE)
         return 2
-    config = Path(os.path.abspath(arguments[0])) if arguments else None
+    config = Path(os.path.abspath(arguments[0])) if arguments else None  # noqa: PTH100 - a symlink stays one
     return _serve(config)
 
 

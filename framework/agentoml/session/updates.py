@@ -22,7 +22,11 @@ def mode_state(option: RenderedOption) -> dict[str, Any]:
 
 
 def _config_option(option: RenderedOption) -> dict[str, Any]:
-    labels: messages.Labels = {"description": option.description, "category": option.category, "meta": _meta(option.meta)}
+    labels: messages.Labels = {
+        "description": option.description,
+        "category": option.category,
+        "meta": _meta(option.meta),
+    }
     if option.kind == "boolean":
         return messages.boolean_option(option.id, option.name, bool(option.current), **labels)
     return messages.select_option(option.id, option.name, str(option.current), _values(option.values), **labels)

@@ -57,7 +57,7 @@ class Built:
     table: Mapping[str, Any] | None = None
     snapshot: Snapshot | None = None
     problems: tuple[Problem, ...] = ()
-    seen: Fingerprint = {}
+    seen: Fingerprint = field(factory=dict)
 
 
 @define(eq=False)

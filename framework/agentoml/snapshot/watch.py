@@ -99,9 +99,10 @@ class _Ears:
 
 async def _settled(store: Store) -> None:
     """Wait until no file is so young that its writer may not be done, or for two seconds."""
-    deadline = asyncio.get_running_loop().time() + SETTLE_SECONDS
-    while is_young(fingerprint(store.files)) and asyncio.get_running_loop().time() < deadline:
-        await asyncio.sleep(YOUNG_SECONDS)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(SETTLE_SECONDS):
+            while is_young(fingerprint(store.files)):  # noqa: ASYNC110 - nothing tells when a writer is done
+                await asyncio.sleep(YOUNG_SECONDS)
 
 
 def _directories(files: tuple[Path, ...]) -> tuple[Path, ...]:
