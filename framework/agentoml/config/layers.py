@@ -130,7 +130,7 @@ class _Reader:
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}
         problems = []
-        for key, file in text_files(document(content).values):
+        for key, file in text_files(document(content).values) if b"file" in content else ():
             there = _absolute(_beside(str(path), file))
             self.look_for(there)
             found = _included(there, _beside(name, file))

@@ -40,7 +40,7 @@ def merge(tables: Sequence[Table]) -> Merged:
     known = bool(problems)  # what is broken may be what is missing here
     merged: dict[str, Any] = {}
     for table in tables:
-        merging = _Merging()
+        merging = _Merging(removes=b"remove" in table.text.content)
         merged = merging.tables(merged, table.values, ())
         if merging.problems and not known:
             from agentoml.config.locate import place
@@ -50,21 +50,21 @@ def merge(tables: Sequence[Table]) -> Merged:
 
 
 class _Merging:
-    """One table laid over what is there."""
+    """One table laid over what is there. Where its text removes nothing, what is new is taken as it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, removes: bool) -> None:
+        self._removes = removes
         self.problems: list[Problem] = []
 
     def tables(self, below: Mapping[str, Any], above: Mapping[str, Any], path: Path) -> dict[str, Any]:
         result = dict(below)
         for key, value in above.items():
-            here = (*path, key)
-            if not isinstance(value, dict):
+            if not isinstance(value, dict) or (key not in result and not self._removes):
                 result[key] = value
             elif value.get("remove") is True:
-                self._remove(result, value, here)
+                self._remove(result, value, (*path, key))
             else:
-                result[key] = self._table_over(result.get(key), value, here)
+                result[key] = self._table_over(result.get(key), value, (*path, key))
         return result
 
     def _table_over(self, below: Any, above: Mapping[str, Any], path: Path) -> Any:

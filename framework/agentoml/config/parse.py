@@ -76,7 +76,7 @@ def parse(text: Text) -> Table:
         return Table(text, {}, text.problems)
     found = document(text.content)
     problems = [problem._replace(file=text.name) for problem in found.problems]
-    values = dict(_settled(found.values, text))
+    values = dict(_settled(found.values, text) if b"file" in text.content else found.values)
     own = [*_schema_problems(values), *_extends_problems(values)]
     values.pop("extends", None)
     if own or found.faults:
@@ -108,9 +108,16 @@ def document(content: bytes) -> Document:
     return Document(source, readable, values, faults)
 
 
-def _deeper_than(levels: int, value: Any) -> bool:
-    inner = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_deeper_than(levels - 1, item) for item in inner if isinstance(item, dict | list))
+def _deeper_than(levels: int, values: Mapping[str, Any]) -> bool:
+    inner: list[Any] = [values]
+    for _ in range(levels):
+        inner = [
+            item
+            for outer in inner
+            for item in (outer.values() if type(outer) is dict else outer)
+            if type(item) is dict or type(item) is list
+        ]
+    return bool(inner)
 
 
 def _unreadable(content: bytes) -> Problem | None:
