@@ -26,7 +26,7 @@ async def test_a_scripted_provider_plays_its_replies() -> None:
     await adapter.aclose()
 
 
-@pytest.mark.parametrize("adapter", list(ADAPTERS))
+@pytest.mark.parametrize("adapter", [*ADAPTERS, "litellm/openai"])
 async def test_opening_an_adapter_connects_nowhere_and_reads_no_secret(adapter: str) -> None:
     opened = open_adapter("p", Provider(adapter=adapter, api_key=Secret(env="KEY")), no_secret)
 
@@ -37,7 +37,8 @@ async def test_opening_an_adapter_connects_nowhere_and_reads_no_secret(adapter: 
     ("provider", "key", "words"),
     [
         (Provider(), "adapter", "no adapter"),
-        (Provider(adapter="opnai"), "adapter", "no adapter 'opnai'; there are scripted, openai"),
+        (Provider(adapter="opnai"), "adapter", "no adapter 'opnai'; there are scripted, openai, "),
+        (Provider(adapter="litellm/"), "adapter", "litellm/NAME"),
         (Provider(adapter="replay"), "adapter", "not supported yet"),
         (Provider(adapter="openai", base_url="localhost:1"), "base_url", "http://"),
         (Provider(adapter="openai", base_url="https://u:p@x.example"), "base_url", "credentials"),

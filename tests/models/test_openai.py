@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentoml.config.notation import Duration, Secret
-from agentoml.config.schema import Provider, Timeout
+from agentoml.config.schema import Provider, Retry, Timeout
 from agentoml.errors import ModelError
 from agentoml.models.adapters import open_adapter
 from agentoml.models.model import (
@@ -40,7 +40,8 @@ async def resolve(secret: Secret) -> str:
 
 
 def adapter_for(server: HttpServer, **more: Any) -> Adapter:
-    provider = Provider(adapter="openai", base_url=f"{server.url}/v1", api_key=Secret(env="KEY"), **more)
+    keys = {"api_key": Secret(env="KEY"), "retry": Retry(attempts=1), **more}
+    provider = Provider(adapter="openai", base_url=f"{server.url}/v1", **keys)
     return open_adapter("gateway", provider, resolve)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agentoml.config.schema import Provider
 from agentoml.errors import ModelError
@@ -11,6 +11,9 @@ from agentoml.models.model import Adapter
 from agentoml.models.settings import Credential, HttpSettings, SecretResolver
 from agentoml.models.urls import parse_url
 
+Factory = Callable[[str, Provider, SecretResolver], Adapter]
+
+LITELLM = "litellm/"
 NOT_YET = frozenset({"replay"})
 """Adapters that the vocabulary reserves."""
 
@@ -24,8 +27,15 @@ def open_adapter(name: str, provider: Provider, resolve: SecretResolver) -> Adap
     fault = provider_fault(provider)
     if fault is not None:
         raise ModelError("bad_request", f"provider {name}: {fault.message}")
-    assert provider.adapter is not None
-    return ADAPTERS[provider.adapter](name, provider, resolve)
+    factory = _factory(provider.adapter or "")
+    assert factory is not None
+    return factory(name, provider, resolve)
+
+
+def _factory(adapter: str) -> Factory | None:
+    if adapter.startswith(LITELLM) and len(adapter) > len(LITELLM):
+        return _litellm
+    return ADAPTERS.get(adapter)
 
 
 class Fault(NamedTuple):
@@ -37,12 +47,13 @@ class Fault(NamedTuple):
 
 def provider_fault(provider: Provider) -> Fault | None:
     """Return what is wrong with a provider's adapter and base_url, None where it can be opened. For link."""
+    known = f"there are {', '.join(ADAPTERS)} and {LITELLM}NAME"
     if provider.adapter is None:
-        return Fault("adapter", f"it names no adapter; there are {', '.join(ADAPTERS)}")
+        return Fault("adapter", f"it names no adapter; {known}")
     if provider.adapter in NOT_YET:
         return Fault("adapter", f"the adapter {provider.adapter} is not supported yet")
-    if provider.adapter not in ADAPTERS:
-        return Fault("adapter", f"there is no adapter {provider.adapter!r}; there are {', '.join(ADAPTERS)}")
+    if _factory(provider.adapter) is None:
+        return Fault("adapter", f"there is no adapter {provider.adapter!r}; {known}")
     if provider.base_url is not None:
         try:
             url = parse_url(provider.base_url)
@@ -72,10 +83,45 @@ def _scripted(name: str, provider: Provider, resolve: SecretResolver) -> Adapter
 def _openai(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
     from agentoml.models.openai import OpenAi
 
-    return OpenAi(_http_settings(name, provider, resolve, "https://api.openai.com/v1"))
+    return _retrying(provider, OpenAi(_http_settings(name, provider, resolve, "https://api.openai.com/v1")))
 
 
-ADAPTERS: Mapping[str, Callable[[str, Provider, SecretResolver], Adapter]] = {
+def _openai_responses(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
+    from agentoml.models.openai_responses import OpenAiResponses
+
+    return _retrying(provider, OpenAiResponses(_http_settings(name, provider, resolve, "https://api.openai.com/v1")))
+
+
+def _anthropic(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
+    from agentoml.models.anthropic import Anthropic
+
+    return _retrying(provider, Anthropic(_http_settings(name, provider, resolve, "https://api.anthropic.com/v1")))
+
+
+def _litellm(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
+    from agentoml.models.litellm import Litellm
+
+    options: dict[str, Any] = {}
+    if provider.base_url is not None:
+        options["api_base"] = provider.base_url
+    if provider.headers:
+        options["extra_headers"] = dict(provider.headers)
+    known_as = (provider.adapter or "").removeprefix(LITELLM)
+    credential = Credential(name, provider.api_key, resolve)
+    return _retrying(provider, Litellm(known_as, credential, options, provider.timeout.idle))
+
+
+def _retrying(provider: Provider, adapter: Adapter) -> Adapter:
+    """Return the adapter with the provider's retries and concurrency around it."""
+    from agentoml.models.retry import Retrying
+
+    return Retrying(adapter, provider.retry, provider.concurrency)
+
+
+ADAPTERS: Mapping[str, Factory] = {
     "scripted": _scripted,
     "openai": _openai,
+    "openai-responses": _openai_responses,
+    "anthropic": _anthropic,
 }
+"""Adapters by name, beside `litellm/NAME`. A scripted failure is not retried: it would only come again."""

@@ -23,8 +23,10 @@ _STATUS: Mapping[int, ModelErrorKind] = {
     524: "timeout",
 }
 
+_TOO_LONG = ("context_length", "context length", "context window", "prompt is too long", "too many tokens")
+
 _WORDS: tuple[tuple[ModelErrorKind, tuple[str, ...]], ...] = (
-    ("context_length", ("context_length", "context length", "context window", "prompt is too long", "too many tokens")),
+    ("context_length", _TOO_LONG),
     ("auth", ("insufficient_quota", "authentication", "permission", "invalid_api_key", "billing")),
     ("rate_limit", ("rate_limit", "rate limit", "too_many_requests", "resource_exhausted")),
     ("overloaded", ("overloaded", "server_error", "api_error", "internal", "unavailable")),
@@ -45,7 +47,7 @@ def status_failure(
     kind = _STATUS.get(status)
     if kind is None:
         kind = "overloaded" if status >= 500 else "bad_request"
-        if kind == "bad_request" and _kind_by_words(f"{codes} {message}", only="context_length"):
+        if kind == "bad_request" and says_too_long(f"{codes} {message}"):
             kind = "context_length"
     elif kind == "rate_limit" and "insufficient_quota" in codes:
         kind = "auth"  # waiting does not help
@@ -59,7 +61,9 @@ def stream_failure(where: str, error: Any, key: str | None = None) -> ModelError
     """Return the error of an error object that came inside a stream (or with status 200)."""
     codes, message = _from_json(error)
     status = next((int(word) for word in codes.split() if len(word) == 3 and word.isdigit()), 0)
-    kind = _STATUS.get(status) or _kind_by_words(codes) or _kind_by_words(message, only="context_length")
+    kind = _STATUS.get(status) or _kind_by_words(codes)
+    if kind is None and says_too_long(message):
+        kind = "context_length"
     if kind is None:
         kind = "overloaded" if status >= 500 else "bad_request"
     return ModelError(
@@ -80,10 +84,16 @@ def shown(text: str, key: str | None = None) -> str:
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
 
 
-def _kind_by_words(text: str, only: ModelErrorKind | None = None) -> ModelErrorKind | None:
+def says_too_long(text: str) -> bool:
+    """Tell whether codes or a message say that the prompt is longer than the model takes."""
     lower = text.lower()
+    return any(word in lower for word in _TOO_LONG)
+
+
+def _kind_by_words(codes: str) -> ModelErrorKind | None:
+    lower = codes.lower()
     for kind, words in _WORDS:
-        if (only is None or kind == only) and any(word in lower for word in words):
+        if any(word in lower for word in words):
             return kind
     return None
 

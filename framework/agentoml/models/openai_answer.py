@@ -12,6 +12,7 @@ from attrs import define, field
 from agentoml.errors import ModelError
 from agentoml.models.failures import garbage
 from agentoml.models.model import Event, Finished, StopKind, TextDelta, ThoughtDelta, ToolRequest, Usage
+from agentoml.models.tokens import count
 
 STOPS: Mapping[str, StopKind] = {
     "stop": "end_turn",
@@ -49,6 +50,7 @@ class ChatAnswer:
         self._places: dict[int, _Call] = {}
         self._reasoning: dict[str, list[str]] = {}
         self._details: list[Any] = []
+        self._thinking: list[list[dict[str, Any]]] = []
         self._refused = False
         self.done = False
 
@@ -71,6 +73,14 @@ class ChatAnswer:
             chunk = json.loads(data)
         except (ValueError, RecursionError):
             raise garbage(self._where, "an event that is not JSON") from None
+        return self.take_chunk(chunk)
+
+    def take_chunk(self, chunk: Any) -> list[Event]:
+        """Return the events of one piece that is taken apart already.
+
+        Raises:
+            ModelError: the piece is an error, or nothing that belongs into such a stream.
+        """
         try:
             return self._take(chunk)
         except (AttributeError, KeyError, TypeError, ValueError):
@@ -92,13 +102,16 @@ class ChatAnswer:
         fields: dict[str, Any] = {name: "".join(texts) for name, texts in self._reasoning.items()}
         if self._details:
             fields["reasoning_details"] = self._details
+        if self._thinking:
+            fields["thinking_blocks"] = [_joined(block) for block in self._thinking]
         return Finished(stop, calls, self._usage, {"origin": origin, "fields": fields} if fields and calls else None)
 
     def _take(self, chunk: dict[str, Any]) -> list[Event]:
         if chunk.get("error"):
             raise self._failure(chunk["error"])
         if usage := chunk.get("usage") or (chunk.get("x_groq") or {}).get("usage"):
-            self._usage = usage_of(usage)
+            tokens = usage_of(usage)
+            self._usage = tokens if tokens.input or tokens.output else self._usage
         choices = chunk.get("choices")
         if not choices:
             return []
@@ -123,6 +136,8 @@ class ChatAnswer:
                 break  # some send both, with the same text
         if details := delta.get("reasoning_details"):
             self._details += details
+        for block in delta.get("thinking_blocks") or ():
+            self._take_thinking(block)
         if content := delta.get("content"):
             if isinstance(content, str):
                 events.append(TextDelta(content))
@@ -133,6 +148,14 @@ class ChatAnswer:
             events.append(TextDelta(_text(refusal)))
         for call in delta.get("tool_calls") or ():
             self._take_call(call)
+
+    def _take_thinking(self, part: dict[str, Any]) -> None:
+        """Add a part of a signed thought, as LiteLLM passes them on; its signature is its last part."""
+        open_block = self._thinking[-1] if self._thinking else None
+        if open_block is None or part.get("type") != "thinking" or open_block[-1].get("signature"):
+            self._thinking.append([part])
+        else:
+            open_block.append(part)
 
     def _take_call(self, part: dict[str, Any]) -> None:
         """Add a part of a tool call.
@@ -161,6 +184,17 @@ class ChatAnswer:
         call.arguments.append(arguments)
 
 
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a signed thought from its parts; one that is redacted is a single part."""
+    if parts[0].get("type") != "thinking":
+        return parts[0]
+    return {
+        "type": "thinking",
+        "thinking": "".join(str(part.get("thinking") or "") for part in parts),
+        "signature": parts[-1].get("signature") or "",
+    }
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
@@ -182,12 +216,12 @@ def _content_events(parts: list[dict[str, Any]]) -> list[Event]:
 
 def usage_of(usage: dict[str, Any]) -> Usage:
     """Return the tokens of a `usage` object; what is not told is 0."""
-    read = usage.get("prompt_tokens_details") or {}
-    written = usage.get("completion_tokens_details") or {}
+    read = usage.get("prompt_tokens_details")
     return Usage(
-        input=usage.get("prompt_tokens") or 0,
-        output=usage.get("completion_tokens") or 0,
-        cached=read.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0,
-        written=usage.get("cache_creation_input_tokens") or 0,
-        reasoning=written.get("reasoning_tokens") or 0,
+        input=count(usage, "prompt_tokens"),
+        output=count(usage, "completion_tokens"),
+        cached=count(read, "cached_tokens") or count(usage, "prompt_cache_hit_tokens"),
+        written=count(read, "cache_write_tokens", "cache_creation_tokens")
+        or count(usage, "cache_creation_input_tokens"),
+        reasoning=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )
