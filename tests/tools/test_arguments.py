@@ -3,7 +3,14 @@ from __future__ import annotations
 import pytest
 
 from agentoml.errors import ToolError
-from agentoml.tools.arguments import check_arguments, locations_of, parse_arguments, render_title, without_nulls
+from agentoml.tools.arguments import (
+    check_arguments,
+    host_of_call,
+    locations_of,
+    parse_arguments,
+    render_title,
+    without_nulls,
+)
 from agentoml.tools.built_in import built_in_tools
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
 
@@ -25,6 +32,11 @@ def test_every_built_in_tool_has_the_kind_and_the_paths_of_the_design() -> None:
     assert table["write_file"] == table["edit_file"] == ("edit", ("path",))
     assert table["list_files"] == ("search", ("path",))
     assert table["shell"] == ("execute", ())
+    assert table["move_file"] == ("move", ("source", "destination"))
+    assert table["delete_file"] == ("delete", ("path",))
+    assert table["search_files"] == ("search", ("path",))
+    assert table["fetch_url"] == ("fetch", ())
+    assert table["update_plan"] == ("think", ())
 
 
 def test_nothing_written_is_no_arguments() -> None:
@@ -84,3 +96,9 @@ def test_locations_are_absolute_and_what_will_be_opened() -> None:
     assert locations_of(TOOLS["read_file"], {"path": "~/b"}, "/w") == ("/w/~/b",)
     assert locations_of(TOOLS["read_file"], {"path": 3}, "/w") == ()
     assert locations_of(TOOLS["list_files"], {}, "/w") == ("/w",)
+
+
+def test_the_host_of_a_call_is_that_of_its_url() -> None:
+    assert host_of_call(TOOLS["fetch_url"], {"url": "https://Docs.example/x"}) == "docs.example"
+    assert host_of_call(TOOLS["fetch_url"], {"url": "nonsense"}) is None
+    assert host_of_call(TOOLS["read_file"], {"path": "https://docs.example/"}) is None

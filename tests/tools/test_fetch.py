@@ -11,7 +11,6 @@ from attrs import evolve
 from agentoml.errors import ToolError
 from agentoml.tools import fetch
 from agentoml.tools.built_in import built_in_tools
-from agentoml.tools.fetch import checked_url, host_of
 from agentoml.tools.html_text import html_to_text
 from agentoml.tools.tool import ToolContext
 
@@ -150,23 +149,6 @@ async def test_a_cancelled_fetch_waits_for_nobody(context: ToolContext, site: Si
 async def test_nobody_listening_is_a_clear_error(context: ToolContext, site: Site) -> None:
     with pytest.raises(ToolError, match="can't be fetched"):
         await fetch_url({"url": "http://127.0.0.1:1/"}, context)
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["file:///etc/passwd", "example.com", "http://", "http://u:p@h/", "http://a b/", "http://a\\@b/", "http://h:x/"],
-)
-def test_what_can_not_be_fetched_has_no_host(url: str) -> None:
-    with pytest.raises(ToolError):
-        checked_url(url)
-    assert host_of(url) is None
-
-
-def test_the_host_is_the_one_that_is_asked() -> None:
-    assert host_of("https://Example.COM:8443/a?b#c") == "example.com"
-    assert checked_url("https://Example.COM?b#c") == "https://example.com/?b"
-    assert host_of("http://[::1]:80/") == "::1"
-    assert checked_url("http://bücher.example/") == "http://xn--bcher-kva.example/"
 
 
 def test_html_becomes_readable_text() -> None:

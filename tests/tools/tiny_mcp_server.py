@@ -94,7 +94,9 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     note(f"pid-{os.getpid()}")
     for line in sys.stdin:
-        if ODD != "silent":
+        if ODD == "refusing" and "id" in json.loads(line):
+            send({"id": json.loads(line)["id"], "error": {"code": -32601, "message": "never heard of it"}})
+        elif ODD != "silent":
             answer(json.loads(line))
     if ODD == "stubborn":
         signal.pause()

@@ -11,6 +11,7 @@ from agentoml.errors import ToolError
 from agentoml.tools.clipping import clipped
 from agentoml.tools.paths import absolute
 from agentoml.tools.tool import Tool
+from agentoml.tools.urls import host_of
 
 TITLE_LENGTH = 120
 
@@ -70,6 +71,12 @@ def locations_of(tool: Tool, args: Mapping[str, Any], cwd: str) -> tuple[str, ..
     """Return the absolute paths that a call touches, as far as its tool declares them."""
     given = (_argument(tool, args, name.strip("{}")) for name in tool.locations)
     return tuple(absolute(path, cwd) for path in given if isinstance(path, str) and path)
+
+
+def host_of_call(tool: Tool, args: Mapping[str, Any]) -> str | None:
+    """Return the host that a call asks, as far as its tool declares the argument that is its URL."""
+    url = args.get(tool.url)
+    return host_of(url) if isinstance(url, str) else None
 
 
 def _argument(tool: Tool, args: Mapping[str, Any], name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 from collections.abc import Callable
 from itertools import islice
@@ -91,6 +90,8 @@ def _line_numbers(text: str, part: str) -> list[int]:
 
 def _nearest(text: str, old_text: str) -> str:
     """Return a sentence on where something like the text stands, or that nothing does."""
+    import difflib
+
     wanted = next((line.strip() for line in old_text.splitlines() if line.strip()), "")
     lines = [line.strip() for line in islice(io.StringIO(text, newline=""), COMPARED_LINES)]
     same = [number for number, line in enumerate(lines, 1) if wanted and line == wanted]

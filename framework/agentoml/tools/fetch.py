@@ -6,15 +6,13 @@ import codecs
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit, urlunsplit
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin
 
 from agentoml.errors import ToolError
-from agentoml.tools.html_text import html_to_text
 from agentoml.tools.threads import in_thread
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
+from agentoml.tools.urls import checked_url, host_of
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -28,8 +26,7 @@ REDIRECT_CODES = frozenset({301, 302, 303, 307, 308})
 TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "application/x-yaml")
 
 
-@frozen
-class Answer:
+class Answer(NamedTuple):
     """What a server answered to one request."""
 
     status: int
@@ -37,41 +34,6 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes
     complete: bool
-
-
-def checked_url(url: str) -> str:
-    """Return a URL as it is asked for, without its fragment; its host is what everybody takes it for.
-
-    Raises:
-        ToolError: it is not http or https, has no host, carries credentials or characters that programs read apart.
-    """
-    if any(character <= " " or character in "\\\x7f" for character in url):
-        raise ToolError("the URL holds blanks, control characters or a backslash; percent-encode them")
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise ToolError(f"this is no URL: {error}") from None
-    if parts.scheme not in ("http", "https"):
-        raise ToolError(f"only http and https can be fetched, not {parts.scheme or 'a relative URL'}")
-    if not host:
-        raise ToolError("the URL names no host")
-    if "@" in parts.netloc:
-        raise ToolError("the URL carries credentials; they are not sent")
-    try:
-        host = host.encode("idna").decode("ascii") if not host.isascii() else host
-    except UnicodeError:
-        raise ToolError(f"{host} is no host name") from None
-    host = f"[{host}]" if ":" in host else host
-    return urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path or "/", parts.query, ""))
-
-
-def host_of(url: str) -> str | None:
-    """Return the host that a URL asks, in lower case; None where it can't be fetched anyway."""
-    try:
-        return urlsplit(checked_url(url)).hostname
-    except ToolError:
-        return None
 
 
 async def fetch_url(args: Mapping[str, Any], context: ToolContext) -> ToolResult:
@@ -150,6 +112,8 @@ def readable(answer: Answer, url: str) -> str:
     Raises:
         ToolError: it is no text.
     """
+    from agentoml.tools.html_text import html_to_text
+
     kind, _, parameters = answer.headers.get("content-type", "text/plain").partition(";")
     kind = kind.strip().lower()
     if not (kind.startswith(TEXT_TYPES) or kind.endswith(("+json", "+xml"))):

@@ -124,6 +124,7 @@ class RunningServer:
             await self._serve_as("auto", library)
 
     async def _serve_as(self, mode: str, library: ModuleType) -> None:
+        self._gone = False
         seconds = self.declared.startup_timeout
         async with AsyncExitStack() as stack:
             deadline = asyncio.timeout(seconds)
@@ -230,7 +231,7 @@ class RunningServer:
 
     def _why(self, error: BaseException) -> str:
         leaf = _leaf(error)
-        if getattr(leaf, "code", None) == CONNECTION_CLOSED or self._gone:
+        if getattr(leaf, "code", None) == CONNECTION_CLOSED:
             return f"it ended{' while starting' if self.state == 'starting' else ''}{self._complaint()}"
         return _sentence(leaf)
 

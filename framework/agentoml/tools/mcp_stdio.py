@@ -46,73 +46,104 @@ async def stdio_transport(
     """
     import anyio
 
-    process, (stdin, stdout, stderr) = await _started(argv, cwd, environment)
-    writer = Writer(stdin)
-    incoming, read_stream = anyio.create_memory_object_stream[Any](0)
-    write_stream, outgoing = anyio.create_memory_object_stream[Any](0)
-    silent = anyio.Event()
-
-    async def receive() -> None:
-        try:
-            async for data in _chunks(stdout):
-                for line in lines.feed(data):
-                    message = _message(line)
-                    if message is not None:
-                        await incoming.send(message)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # nobody reads any more
-        finally:
-            silent.set()
-
-    async def listen_for_complaints() -> None:
-        async for data in _chunks(stderr):
-            complains(data)
-
-    async def send() -> None:
-        async for sent in outgoing:
-            line = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
-            writer.write(line.encode() + b"\n")
-            try:
-                await writer.drain()
-            except ConnectionLost:
-                break
-
-    async def watch() -> None:
-        """Notice the end of the process, even while somebody else holds its output open."""
-        await process.wait()
-        with anyio.move_on_after(LAST_WORDS_SECONDS):
-            await silent.wait()
-        silent.set()
-
-    async def end_when_silent() -> None:
-        await silent.wait()
-        await incoming.aclose()
-        ended()
-
-    lines = Lines()
+    pipes = _Pipes(*await _started(argv, cwd, environment))
     try:
         async with anyio.create_task_group() as group:
-            for work in (receive, listen_for_complaints, send, watch, end_when_silent):
+            for work in (pipes.receive, pipes.send, pipes.watch):
                 group.start_soon(work)
+            group.start_soon(pipes.hear, complains)
+            group.start_soon(pipes.end_when_silent, ended)
             try:
-                yield read_stream, write_stream
+                yield pipes.read_stream, pipes.write_stream
             finally:
                 try:
                     with anyio.CancelScope(shield=True):
-                        await _stopped(process, writer)
+                        await pipes.stop()
                 finally:
                     group.cancel_scope.cancel()
     finally:
-        writer.close()
-        for stream in (incoming, read_stream, write_stream, outgoing):
+        pipes.close()
+
+
+class _Pipes:
+    """Our ends of the pipes of one server process, and the two streams that the library has instead."""
+
+    def __init__(self, process: Process, stdin: int, stdout: int, stderr: int) -> None:
+        import anyio
+
+        self._process = process
+        self._writer = Writer(stdin)
+        self._stdout, self._stderr = stdout, stderr
+        self._incoming, self.read_stream = anyio.create_memory_object_stream[Any](0)
+        self.write_stream, self._outgoing = anyio.create_memory_object_stream[Any](0)
+        self._silent = anyio.Event()
+
+    async def receive(self) -> None:
+        """Hand on what the server says, line by line."""
+        import anyio
+
+        lines = Lines()
+        try:
+            async for data in _chunks(self._stdout):
+                for line in lines.feed(data):
+                    message = _message(line)
+                    if message is not None:
+                        await self._incoming.send(message)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # nobody reads any more
+        finally:
+            self._silent.set()
+
+    async def hear(self, complains: Callable[[bytes], None]) -> None:
+        """Hand on what the server writes to stderr."""
+        async for data in _chunks(self._stderr):
+            complains(data)
+
+    async def send(self) -> None:
+        """Hand on what the library says."""
+        async for sent in self._outgoing:
+            self._writer.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            try:
+                await self._writer.drain()
+            except ConnectionLost:
+                break
+
+    async def watch(self) -> None:
+        """Notice the end of the process, even while somebody else holds its output open."""
+        import anyio
+
+        await self._process.wait()
+        with anyio.move_on_after(LAST_WORDS_SECONDS):
+            await self._silent.wait()
+        self._silent.set()
+
+    async def end_when_silent(self, ended: Callable[[], None]) -> None:
+        """Let the library know that nothing more comes."""
+        await self._silent.wait()
+        await self._incoming.aclose()
+        ended()
+
+    async def stop(self) -> None:
+        """Close the server's input and give it a moment, then end its group, in any case."""
+        self._writer.close()
+        try:
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            pass
+        finally:
+            await end_group(self._process)
+
+    def close(self) -> None:
+        """Close everything that is ours."""
+        self._writer.close()
+        for stream in (self._incoming, self.read_stream, self.write_stream, self._outgoing):
             stream.close()
-        for descriptor in (stdout, stderr):
-            os.close(descriptor)
+        os.close(self._stdout)
+        os.close(self._stderr)
 
 
-async def _started(
-    argv: Sequence[str], cwd: str, environment: Mapping[str, str]
-) -> tuple[Process, tuple[int, int, int]]:
+async def _started(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> tuple[Process, int, int, int]:
     """Start the process; return it with our ends of its stdin, stdout and stderr.
 
     The pipes are ours, so that waiting for the process does not mean waiting for all who hold them.
@@ -139,19 +170,7 @@ async def _started(
     finally:
         for descriptor in (their_stdin, their_stdout, their_stderr):
             os.close(descriptor)
-    return process, (stdin, stdout, stderr)
-
-
-async def _stopped(process: Process, writer: Writer) -> None:
-    """Close the server's input and give it a moment, then end its group, in any case."""
-    writer.close()
-    try:
-        async with asyncio.timeout(FAREWELL_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        pass
-    finally:
-        await end_group(process)
+    return process, stdin, stdout, stderr
 
 
 async def _chunks(descriptor: int) -> AsyncIterator[bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,6 +42,8 @@ def _not_a_root(path: str, context: ToolContext, done: str) -> None:
 
 
 def _move(source: str, destination: str) -> None:
+    import shutil
+
     if not is_there(source):
         raise ToolError(f"there is no {source}")
     if is_there(destination):

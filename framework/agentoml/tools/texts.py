@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
-from uuid import uuid4
 
 from agentoml.errors import RemoteError, ToolError
 from agentoml.tools.paths import is_inside
@@ -150,7 +149,7 @@ def _write_local(path: str, text: str) -> None:
 
 def _replace(target: Path, data: bytes, mode: int | None) -> None:
     """Put the bytes in the place of the file at once: nobody ever sees half of them."""
-    beside = target.with_name(f".{target.name[:100]}.{uuid4().hex[:8]}.tmp")
+    beside = target.with_name(f".{target.name[:100]}.{os.urandom(4).hex()}.tmp")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
