@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "AGT205": "A default that names nothing to choose from.",
     "AGT206": "An option that takes any value must say what an unlisted one does.",
     "AGT251": "A value of the base that none of its option's values sets.",
+    "AGT252": "A value sets what no value of the option that owns it sets: meanwhile that option is not there.",
     "AGT301": "A file or preset that is extended can't be found.",
     "AGT302": "Files extend each other in a circle.",
     "AGT303": "Files extend each other more than ten deep.",

@@ -19,6 +19,7 @@ from agentoml.snapshot.places import place_of
 from agentoml.snapshot.references import name_problems
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
 from agentoml.snapshot.values import Values
+from agentoml.snapshot.warnings import base_warnings, forcing_warnings
 from agentoml.snapshot.wiring import Edge, edges, working_order
 
 
@@ -61,7 +62,8 @@ def link(config: Config) -> Linked:
         raise ConfigError(problems)
     base = values.patch(config.agent)
     owning = {name: ownership(option, owned, base, models) for name, option in options.items()}
-    return Linked(config, models, values, base, options, as_values, owned, owning, order)
+    warnings = (*base_warnings(owning), *forcing_warnings(config, tables, options, owned, models))
+    return Linked(config, models, values, base, options, as_values, owned, owning, order, warnings)
 
 
 def _clash(clash: Clash, tables: Mapping[str, OptionTable]) -> Iterator[Problem]:

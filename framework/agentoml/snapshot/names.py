@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from attrs import frozen
 
@@ -25,15 +25,25 @@ Found = Iterator[Problem]
 CONDITION_WORDS = ("client", "capability", "trusted", "credentials")
 
 
-def unknown(
-    name: str, what: str, path: Path, names: Iterable[str], *, code: str = "AGT201", at_key: bool = False
-) -> Problem:
+MOST_LISTED = 12
+"""How many names a hint lists; of more it names the nearest only."""
+
+
+def unknown(name: str, what: str, path: Path, names: Iterable[str], *, at_key: bool = False) -> Problem:
     """Return that a name names nothing, and what there is instead."""
+    at: Literal["key", "value"] = "key" if at_key else "value"
+    return Problem("AGT201", f"there is no {what} {quoted(name)}", path, hint=_instead(name, names), at=at)
+
+
+def no_value(name: str, option: BuiltOption, path: Path, *, code: str = "AGT201") -> Problem:
+    """Return that a name is no value of an option, and what is."""
+    message = f"{quoted(name)} is no value of the option {quoted(option.id)}"
+    return Problem(code, message, path, hint=_instead(name, option.known))
+
+
+def _instead(name: str, names: Iterable[str]) -> str:
     known = tuple(dict.fromkeys(names))
-    hint = did_you_mean(name, known)
-    if not hint:
-        hint = f"there are: {', '.join(known)}" if 0 < len(known) <= 12 else ""
-    return Problem(code, f"there is no {what} {quoted(name)}", path, hint=hint, at="key" if at_key else "value")
+    return did_you_mean(name, known) or (f"there are: {', '.join(known)}" if 0 < len(known) <= MOST_LISTED else "")
 
 
 @frozen
@@ -118,7 +128,7 @@ class Names:
                 "AGT102", f"the option {quoted(option.id)} is not a boolean", path, hint="write the id of a value"
             )
         elif not self._is_value(option, str(value)):
-            yield unknown(str(value), f"value of the option {quoted(option.id)}", path, option.known, code=code)
+            yield no_value(str(value), option, path, code=code)
 
     def _is_value(self, option: BuiltOption, value: str) -> bool:
         return (
@@ -157,7 +167,7 @@ class Names:
             plain = pattern.removeprefix("!")
             if not is_glob(plain) and plain.casefold() not in known and not self._is_value(option, plain):
                 where = (*path, index) if len(wanted) > 1 else path
-                yield unknown(plain, f"value of the option {quoted(option.id)}", where, option.known)
+                yield no_value(plain, option, where)
 
     def _capabilities(self, patterns: tuple[str, ...], path: Path) -> Found:
         for pattern in patterns:

@@ -1,0 +1,63 @@
+"""What is allowed and perhaps not meant: told by `check`, in the way of nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from agentoml.config.problems import Path, Problem, quoted
+from agentoml.config.schema import Config
+from agentoml.snapshot.forcing import fitting_values
+from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.patches import Key, Patch
+from agentoml.snapshot.places import place_of
+from agentoml.snapshot.snapshot import Catalog, Option, Ownership
+from agentoml.snapshot.wiring import values_of
+
+
+def base_warnings(ownership: Mapping[str, Ownership]) -> Iterator[Problem]:
+    """Yield the values of the base that none of their option's values sets (E2)."""
+    for name, owned in ownership.items():
+        for key in owned.kept:
+            yield Problem(
+                "AGT251",
+                f"no value of the option {quoted(name)} sets {quoted('.'.join(key))} so",
+                ("agent", *key),
+                hint="it stays wherever the option's value sets nothing; write a value for it, or leave it out",
+                severity="warning",
+            )
+
+
+def forcing_warnings(
+    config: Config,
+    tables: Mapping[str, OptionTable],
+    options: Mapping[str, Option],
+    owners: Mapping[Key, str],
+    catalog: Catalog,
+) -> Iterator[Problem]:
+    """Yield the values that take another option away, because none of its values sets what they set (E4)."""
+    for option in options.values():
+        for value in values_of(option):
+            for owner, keys in _claimed(option.id, value.patch, owners).items():
+                if not fitting_values(options[owner], keys, catalog):
+                    key = next(iter(keys))
+                    yield _takes_away(owner, key, place_of(config, tables[option.id], value.id, ("set", *key)))
+
+
+def _claimed(option_id: str, patch: Patch, owners: Mapping[Key, str]) -> Mapping[str, Mapping[Key, object]]:
+    """Return the keys that a value sets and other options own, by owner."""
+    found: dict[str, dict[Key, object]] = {}
+    for key, said in patch.keys.items():
+        owner = owners.get(key, option_id)
+        if owner != option_id:
+            found.setdefault(owner, {})[key] = said
+    return found
+
+
+def _takes_away(owner: str, key: Key, path: Path) -> Problem:
+    return Problem(
+        "AGT252",
+        f"no value of the option {quoted(owner)} sets {quoted('.'.join(key))} so: the option is not there meanwhile",
+        path,
+        hint="write a value for it, or set what one of its values sets",
+        severity="warning",
+    )
