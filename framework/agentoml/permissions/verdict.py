@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from agentoml.config.globs import selects
 from agentoml.config.notation import Action
 from agentoml.config.schema import Rule
 from agentoml.permissions.calls import Call, World
-from agentoml.permissions.sets import ReadyRule, ReadySet, compile_rule, selects_tool, strictness
+from agentoml.permissions.judging import Hearing, Said, hear, hear_kinds_and_defaults, hear_rules
+from agentoml.permissions.parts import Part, parts
+from agentoml.permissions.sets import ReadySet, compile_rule, strictness
 
 __all__ = ["Call", "InForce", "Judgement", "Reason", "World", "strictness", "verdict"]
+
+REMEMBERED = "remembered"
 
 
 @frozen
@@ -30,8 +33,9 @@ class InForce:
 
 @frozen
 class Reason:
-    """What one list of sets says of a call: `by` is the rule, kind or default that speaks."""
+    """What one list of sets says of one part of a call. `by`: the rule, kind or default that speaks."""
 
+    part: str
     who: str
     sets: tuple[str, ...]
     says: Action | None
@@ -41,7 +45,10 @@ class Reason:
 
 @frozen
 class Judgement:
-    """What becomes of a call; `answered_by` names the automatic answer that settled it."""
+    """What becomes of a call; `answered_by` names the automatic answer that settled it.
+
+    Of a command line, each part has its own reasons; those that count decided about the whole.
+    """
 
     verdict: Action
     answered_by: str | None = None
@@ -50,90 +57,122 @@ class Judgement:
     @property
     def reason(self) -> str:
         """What counts, in a few words."""
-        return next((reason.by for reason in self.reasons if reason.counts), "nothing speaks about it")
-
-
-@frozen
-class _Said:
-    action: Action
-    by: str
+        counting = [reason for reason in self.reasons if reason.counts]
+        if not counting:
+            return "nothing speaks about it"
+        return f"{counting[-1].by}: {_short(counting[-1].part)}"
 
 
 def verdict(call: Call, in_force: InForce, sets: Mapping[str, ReadySet], world: World) -> Judgement:
-    """Judge a call (E40, E41); where the verdict is `ask`, consult the automatic answers."""
-    base, patches = _named(in_force.base, sets), [_named(names, sets) for names in in_force.patches]
+    """Judge a call (E40 to E49). Of a command line each part is judged and answered by itself, the strictest counts."""
+    lists = _Lists.of(in_force, sets)
+    judgements = [_judge(part, lists, world) for part in parts(call, world)]
+    decisive = max(judgements, key=lambda judgement: strictness(judgement.verdict))
+    reasons = (
+        reason if judgement is decisive else Reason(reason.part, reason.who, reason.sets, reason.says, reason.by)
+        for judgement in judgements
+        for reason in judgement.reasons
+    )
+    return Judgement(decisive.verdict, decisive.answered_by, tuple(reasons))
+
+
+@frozen
+class _Lists:
+    """The sets in force themselves."""
+
+    base: tuple[ReadySet, ...]
+    patches: tuple[tuple[ReadySet, ...], ...]
+    answers: tuple[ReadySet, ...]
+
+    @classmethod
+    def of(cls, in_force: InForce, sets: Mapping[str, ReadySet]) -> _Lists:
+        def named(names: Sequence[str]) -> tuple[ReadySet, ...]:
+            """Return the sets; one that is not there denies: missing never means "no rules"."""
+            return tuple(sets.get(name) or ReadySet(name, default="deny") for name in names)
+
+        rules = tuple(compile_rule(REMEMBERED, str(at), rule) for at, rule in enumerate(in_force.remembered, 1))
+        remembered = (ReadySet(REMEMBERED, rules=rules),) if rules else ()
+        return cls(
+            named(in_force.base),
+            tuple(named(names) for names in in_force.patches),
+            (*named(in_force.auto_answers), *remembered),
+        )
+
+    def forbid_what_is_hidden(self) -> bool:
+        """Return whether any list in force has a rule on commands or paths that always asks or denies (E45)."""
+        return any(
+            rule.action in ("always_ask", "deny") and (rule.command is not None or rule.path is not None)
+            for each in (self.base, self.answers, *self.patches)
+            for ready in each
+            for rule in ready.rules
+        )
+
+
+def _judge(part: Part, lists: _Lists, world: World) -> Judgement:
+    """Judge one part (E40, E41) and, where that is a question, answer it automatically if an answer is there."""
     heard = [
-        ("the base", in_force.base, _rules(base, call, world)),
-        *(("a patch", names, _one(found, call, world)) for names, found in zip(in_force.patches, patches, strict=True)),
+        ("the base", lists.base, hear_rules(lists.base, part, world, answering=False)),
+        *(("a patch", patch, hear(patch, part, world, answering=False)) for patch in lists.patches),
     ]
-    if all(said is None for _, _, said in heard):
-        heard.append(("the base", in_force.base, _kinds(base, call) or _defaults(base)))
-    strictest = max((said for _, _, said in heard if said), key=lambda said: strictness(said.action), default=None)
-    reasons = [
-        Reason(
-            who,
-            names,
-            said.action if said else None,
-            said.by if said else "silent",
-            said is not None and said is strictest,
-        )
-        for who, names, said in heard
-    ]
-    if strictest is not None and strictest.action != "ask":
-        return Judgement(strictest.action, None, tuple(reasons))
-    remembered = ReadySet("remembered", rules=_ready(in_force.remembered))
-    answer = _one([*_named(in_force.auto_answers, sets), remembered], call, world)
-    settled = answer is not None and answer.action in ("allow", "deny")
-    reasons.append(
-        Reason(
-            "auto_answers",
-            in_force.auto_answers,
-            answer.action if answer else None,
-            answer.by if answer else "silent",
-            settled,
-        )
+    doubts = [doubt for _, _, hearing in heard for doubt in hearing.doubts]
+    if not any(hearing.said for _, _, hearing in heard):
+        heard[0] = ("the base", lists.base, hear_kinds_and_defaults(lists.base, part, world, answering=False))
+    reasons, strictest = _weigh(part, heard)
+    if strictest is not None and strictness(strictest.action) > strictness("ask"):
+        return Judgement(strictest.action, None, reasons)
+    if strictest is not None and strictest.action == "allow" and not (part.hidden or doubts):
+        return Judgement("allow", None, reasons)
+    if strictest is None or strictest.action == "allow":
+        why = "not all of it can be seen" if part.hidden else doubts[0].by if doubts else "nothing speaks about it"
+        reasons = (*_silenced(reasons), Reason(part.text, "the base", (), "ask", why, counts=True))
+    answer = hear(lists.answers, part, world, answering=True)
+    severe = any(doubt.action != "ask" for doubt in (*doubts, *answer.doubts))
+    return _answer(
+        part, lists, reasons, answer.said, free=not (severe or (part.hidden and lists.forbid_what_is_hidden()))
+    )
+
+
+def _answer(part: Part, lists: _Lists, reasons: tuple[Reason, ...], answer: Said | None, *, free: bool) -> Judgement:
+    """Settle a question by an automatic answer: one that denies always does, one that allows where it is `free` to."""
+    settled = answer is not None and (answer.action == "deny" or (answer.action == "allow" and free))
+    names = tuple(ready.name for ready in lists.answers)
+    said = Reason(
+        part.text,
+        "auto_answers",
+        names,
+        answer.action if answer else None,
+        answer.by if answer else "silent",
+        counts=settled,
     )
     if answer is None or not settled:
-        return Judgement("ask", None, tuple(reasons))
-    return Judgement(answer.action, answer.by, tuple(reasons))
+        return Judgement("ask", None, (*reasons, said))
+    return Judgement(answer.action, answer.by, (*_silenced(reasons), said))
 
 
-def _ready(rules: Iterable[Rule]) -> tuple[ReadyRule, ...]:
-    return tuple(compile_rule("remembered", str(number), rule) for number, rule in enumerate(rules, 1))
-
-
-def _named(names: Sequence[str], sets: Mapping[str, ReadySet]) -> list[ReadySet]:
-    """Return the sets; one that is not there denies: missing never means "no rules"."""
-    return [sets.get(name) or ReadySet(name, default="deny") for name in names]
-
-
-def _one(sets: Sequence[ReadySet], call: Call, world: World) -> _Said | None:
-    """Judge a list of sets as one (E40): its rules, then its kinds, then its defaults."""
-    return _rules(sets, call, world) or _kinds(sets, call) or _defaults(sets)
-
-
-def _rules(sets: Sequence[ReadySet], call: Call, world: World) -> _Said | None:
-    found = (rule for ready in sets for rule in ready.rules if _matches(rule, call))
-    return _strictest(_Said(rule.action, f"{rule.set_name}.rules.{rule.name}") for rule in found)
-
-
-def _kinds(sets: Sequence[ReadySet], call: Call) -> _Said | None:
-    found = ((ready, ready.kinds.get(call.kind)) for ready in sets)
-    return _strictest(_Said(action, f"{ready.name}.kinds.{call.kind}") for ready, action in found if action)
-
-
-def _defaults(sets: Sequence[ReadySet]) -> _Said | None:
-    return _strictest(_Said(ready.default, f"{ready.name}.default") for ready in sets if ready.default)
-
-
-def _strictest(said: Iterable[_Said]) -> _Said | None:
-    return max(said, key=lambda one: strictness(one.action), default=None)
-
-
-def _matches(rule: ReadyRule, call: Call) -> bool:
-    return (
-        (rule.tool is None or selects_tool(rule.tool, call.tool, call.kind))
-        and (rule.kind is None or selects(rule.kind, call.kind))
-        and not any(key is not None for key in (rule.path, rule.command, rule.host))
-        and not rule.args
+def _weigh(
+    part: Part, heard: Sequence[tuple[str, tuple[ReadySet, ...], Hearing]]
+) -> tuple[tuple[Reason, ...], Said | None]:
+    """Return what each list says, and the strictest of it."""
+    spoken = [hearing.said for _, _, hearing in heard if hearing.said]
+    strictest = max(spoken, key=lambda said: strictness(said.action), default=None)
+    reasons = (
+        Reason(
+            part.text,
+            who,
+            tuple(ready.name for ready in sets),
+            hearing.said.action if hearing.said else None,
+            hearing.said.by if hearing.said else "silent",
+            counts=hearing.said is not None and hearing.said is strictest,
+        )
+        for who, sets, hearing in heard
     )
+    return tuple(reasons), strictest
+
+
+def _silenced(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    return tuple(Reason(each.part, each.who, each.sets, each.says, each.by) for each in reasons)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."

@@ -1,0 +1,107 @@
+"""A call taken apart into what is judged by itself: the call, or each simple command and redirection of its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from attrs import evolve, frozen
+
+from agentoml.permissions.calls import Call, World
+from agentoml.permissions.commands import CommandLine, Redirection, SimpleCommand, take_apart
+from agentoml.permissions.path_words import Directories, directories, places_named, target
+from agentoml.permissions.paths import Place, place
+from agentoml.permissions.programs import Anatomy, anatomy
+from agentoml.permissions.words import Word
+
+COMMAND_LINES: Mapping[str, str] = {"shell": "command"}
+"""Tool -> the argument that is a command line."""
+
+NOT_JUDGED = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+
+
+@frozen
+class Part:
+    """One thing that is judged by itself.
+
+    `tool` is None for a redirection: no tool's name is its own. `places`: the paths that it declares; `lost`: one of
+    them can't be known. `words`: of a simple command, assignments first. `read`, `edited`: paths that its words name.
+    `hidden`: what it does can't be seen in full (E45).
+    """
+
+    text: str
+    call: Call
+    tool: str | None
+    kind: str
+    places: tuple[Place, ...] = ()
+    lost: bool = False
+    words: tuple[Word, ...] | None = None
+    anatomy: Anatomy | None = None
+    read: tuple[Place, ...] = ()
+    edited: tuple[Place, ...] = ()
+    hidden: bool = False
+    evaluates: bool = False
+
+
+def parts(call: Call, world: World) -> tuple[Part, ...]:
+    """Return what is judged by itself in a call."""
+    places = tuple(place(path, world) for path in call.paths)
+    whole = Part(call.tool, call, call.tool, call.kind, places)
+    if call.tool not in COMMAND_LINES:
+        return (whole,)
+    line = call.args.get(COMMAND_LINES[call.tool])
+    taken = take_apart(line) if isinstance(line, str) else CommandLine(False)
+    if not taken.parsed:
+        return (evolve(whole, text=str(line), hidden=True),)
+    return tuple(_line(taken, whole, world))
+
+
+def _line(line: CommandLine, whole: Part, world: World) -> Iterator[Part]:
+    commands = line.commands or (SimpleCommand(),)
+    seen = [anatomy(command) for command in commands]
+    where = directories((view for each in seen for view in each.views), world)
+    listed = tuple(found for word in line.listed for found in places_named(word, world, where.programs))
+    for command, known in zip(commands, seen, strict=True):
+        read, edited = _named(known, world, where)
+        yield evolve(
+            whole,
+            text=command.text,
+            words=(*command.assignments, *command.words),
+            anatomy=known,
+            read=(*read, *listed),
+            edited=edited,
+            hidden=known.hidden,
+            evaluates=line.evaluates,
+        )
+        for redirection in (*command.redirections, *known.redirections):
+            yield from _redirection(redirection, known, whole, world, where)
+    for redirection in line.redirections:
+        yield from _redirection(redirection, None, whole, world, where)
+
+
+def _named(known: Anatomy, world: World, where: Directories) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
+    """Return the paths that the words of a command name: those that it reads only, and those that it may write."""
+    read: list[Place] = []
+    edited: list[Place] = []
+    for operand in known.operands:
+        (read if operand.reads else edited).extend(places_named(operand.word, world, where.programs))
+    return tuple(read), tuple(edited)
+
+
+def _redirection(
+    redirection: Redirection, owner: Anatomy | None, whole: Part, world: World, where: Directories
+) -> Iterator[Part]:
+    word = redirection.target
+    if word.literal and (word.text in NOT_JUDGED or word.text.startswith("/dev/fd/")):
+        return
+    found = target(word, world, where.shell)
+    lost = found is None or (where.unknown and not word.text.startswith(("/", "~")))
+    yield evolve(
+        whole,
+        text=f"{'>' if redirection.writes else '<'} {word.text}",
+        tool=None,
+        kind="edit" if redirection.writes else "read",
+        places=(found,) if found is not None else (),
+        lost=lost,
+        anatomy=owner,
+        hidden=lost,
+    )
