@@ -32,7 +32,8 @@ def edges(options: Mapping[str, Option], owners: Mapping[Key, str], models: Mapp
     for value in models.values():
         for about, key in _conditions(value):
             found.append(Edge(MODEL_IN_FORCE, about, "", value.id, key))
-    return tuple(edge for edge in found if edge.needs == MODEL_IN_FORCE or edge.needs in options)
+    nodes = {MODEL_IN_FORCE, *options}
+    return tuple(edge for edge in found if edge.needs in nodes and edge.node in nodes)
 
 
 def _of_option(option: Option, owners: Mapping[Key, str]) -> Iterator[Edge]:
