@@ -74,13 +74,12 @@ class Agent:
         await self.providers.aclose()
 
     async def new_session(self, params: Params) -> Params:
-        """session/new."""
-        if params.get("mcpServers"):
-            logger.warning("MCP servers of the client are not supported yet; %d not started", len(params["mcpServers"]))
+        """session/new. The slash commands follow the answer: the client does not know the session before."""
         snapshot = await self._snapshot()
-        additional = tuple(params.get("additionalDirectories") or ())
-        session = self.sessions.new(self.client, snapshot, self._facts(snapshot), params["cwd"], additional)
-        return {"sessionId": session.id, **session.opening()}
+        session = self.sessions.new(self.client, snapshot, self._facts(snapshot), params)
+        opening = session.opening()
+        asyncio.get_running_loop().call_soon(session.tell_commands)
+        return {"sessionId": session.id, **opening}
 
     async def prompt(self, params: Params) -> Params:
         """session/prompt."""

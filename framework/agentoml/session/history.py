@@ -2,40 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field
 
 from agentoml.errors import InvalidParams
 from agentoml.models.model import AssistantMessage, ImagePart, Message, Part, TextPart, ToolMessage, UserMessage
+from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 
 INTERRUPTED = "The user cancelled before this call finished."
 
 
-def user_parts(blocks: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
+def user_parts(blocks: Sequence[Mapping[str, Any]], snapshot: Snapshot, model: CatalogModel) -> tuple[Part, ...]:
     """Return the parts of a user message from ACP content blocks (checked already by the wire).
 
     Raises:
-        InvalidParams: a block of a type that was not advertised at initialize.
+        InvalidParams: a block of a type that the agent does not take, or that this model can't take.
     """
-    parts: list[Part] = []
+    parts = []
     for index, block in enumerate(blocks):
-        match block["type"]:
-            case "text":
-                parts.append(TextPart(block["text"]))
-            case "resource_link":
-                parts.append(TextPart(f"[{block['name']}]({block['uri']})"))
-            case "image":
-                parts.append(ImagePart(block["data"], block["mimeType"]))
-            case "resource" if "text" in block["resource"]:
-                resource = block["resource"]
-                parts.append(TextPart(f'<resource uri="{resource["uri"]}">\n{resource["text"]}\n</resource>'))
-            case other:
-                raise InvalidParams(
-                    f"content blocks of type {other} can't be taken", path=f"$.prompt[{index}]", reason="unsupported"
-                )
+        part = _part(block, snapshot.prompt)
+        if part is None:
+            raise _refused(index, f"content of type {block['type']} is not taken by this agent", "unsupported")
+        if isinstance(part, ImagePart) and model.capabilities_known and "images" not in model.capabilities:
+            raise _refused(index, f"the model {model.name} can't take images", "unsupported_by_model")
+        parts.append(part)
     return tuple(parts)
+
+
+def _part(block: Mapping[str, Any], taken: Collection[str]) -> Part | None:
+    match block["type"]:
+        case "text":
+            return TextPart(block["text"])
+        case "resource_link":
+            return TextPart(f"[{block['name']}]({block['uri']})")
+        case "image" if "image" in taken:
+            return ImagePart(block["data"], block["mimeType"])
+        case "resource" if "embedded" in taken:
+            return _embedded(block["resource"])
+        case _:
+            return None
+
+
+def _embedded(resource: Mapping[str, Any]) -> Part | None:
+    if "text" in resource:
+        return TextPart(f'<resource uri="{resource["uri"]}">\n{resource["text"]}\n</resource>')
+    mime_type = resource.get("mimeType") or ""
+    return ImagePart(resource["blob"], mime_type) if mime_type.startswith("image/") else None
+
+
+def _refused(index: int, message: str, reason: str) -> InvalidParams:
+    return InvalidParams(message, path=f"$.prompt[{index}]", reason=reason)
 
 
 @define

@@ -7,16 +7,18 @@ import logging
 import secrets
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from agentoml.errors import ToolError
-from agentoml.models.model import TextPart, ToolMessage, ToolRequest
+from agentoml.models.model import ImagePart, Part, TextPart, ToolMessage, ToolRequest
 from agentoml.permissions.calls import Call
-from agentoml.session.permission import judge, permit
+from agentoml.session.permission import Show, judge, permit
 from agentoml.session.session import Session
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.arguments import check_arguments, locations_of, parse_arguments, render_title, without_nulls
+from agentoml.tools.names import model_name
 from agentoml.tools.tool import Content, Tool, ToolContext, ToolResult
 from agentoml.wire import messages
 
@@ -43,7 +45,7 @@ class _Announced:
     def fields(self) -> dict[str, Any]:
         """What the user is shown of the call wherever it stands."""
         return {
-            "kind": self.tool.kind,
+            "kind": self.tool.shown_kind or self.tool.kind,
             "locations": [messages.location(path) for path in self.paths],
             "raw_input": dict(self.args),
         }
@@ -57,7 +59,11 @@ class ToolCalls:
     pinned: Snapshot
     tools: Mapping[str, Tool]
     environment: Mapping[str, str]
+    _by_model_name: Mapping[str, Tool] = field(init=False)
     _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock)
+
+    def __attrs_post_init__(self) -> None:
+        self._by_model_name = {model_name(tool.name): tool for tool in self.tools.values()}
 
     async def run(self, requests: tuple[ToolRequest, ...]) -> None:
         """Run all calls and add their results to the history, in the order in which they were asked for.
@@ -71,13 +77,14 @@ class ToolCalls:
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
+            if tasks:
+                await asyncio.wait(tasks)
             for request, task in zip(requests, tasks, strict=True):
                 if not task.cancelled() and task.exception() is None:
                     result = task.result()
-                    self.session.history.add_result(
-                        ToolMessage(request.id, (TextPart(result.text),), failed=result.failed)
-                    )
+                    images = (ImagePart(image.data, image.mime_type) for image in result.images)
+                    parts: tuple[Part, ...] = (TextPart(result.text), *images)
+                    self.session.history.add_result(ToolMessage(request.id, parts, failed=result.failed))
 
     async def _run_one(self, request: ToolRequest) -> ToolResult:
         try:
@@ -103,16 +110,16 @@ class ToolCalls:
     def _announce(self, request: ToolRequest) -> _Announced:
         """Show the call as pending; one that can't run is shown as failed and ends here with ToolError."""
         call_id = f"call_{secrets.token_hex(8)}"
-        tool = self.tools.get(request.name)
+        tool = self._by_model_name.get(request.name)
         try:
             if tool is None:
-                raise ToolError(f"There is no tool {request.name!r}. There are: {', '.join(self.tools)}.")
+                raise ToolError(f"There is no tool {request.name!r}. There are: {', '.join(self._by_model_name)}.")
             args = without_nulls(tool, parse_arguments(request.arguments))
             if problems := check_arguments(tool, args):
                 raise ToolError(f"The arguments are wrong: {'; '.join(problems)}.")
         except ToolError as error:
             failed = [messages.content_item(messages.text_block(str(error)))]
-            kind = tool.kind if tool is not None else "other"
+            kind: Any = tool.kind if tool is not None else "other"
             self._update(messages.tool_call(call_id, request.name, kind=kind, status="failed", content=failed))
             raise
         announced = _Announced(request, call_id, tool, args, locations_of(tool, args, self.session.cwd))
@@ -135,15 +142,47 @@ class ToolCalls:
             client=self.session.client,
             environment=self.environment,
             report=lambda content: self._update(messages.tool_call_update(announced.id, content=list(content))),
+            check_url=lambda url: self._check_url(announced, url),
+            may_read=self._may_read,
         )
-        call = Call(tool.name, tool.kind, args, announced.paths)
-        decision = await permit(self.session, self.pinned, call, lambda: self._shown(announced, call, context))
-        if decision.stop:
-            raise UserStopped
-        if not decision.allowed:
-            return ToolResult(decision.refusal, failed=True)
+        call = self._call(announced)
+        refusal = await self._refusal(announced, call, lambda: self._shown(announced, call, context))
+        if refusal:
+            return ToolResult(refusal, failed=True)
         self._update(messages.tool_call_update(announced.id, status="in_progress"))
         return await tool.run(args, context)
+
+    def _call(self, announced: _Announced, url: str | None = None) -> Call:
+        """Return what permissions judge; `url` is where a call is led to."""
+        tool, args = announced.tool, announced.args
+        asked = url or (str(args.get(tool.url, "")) if tool.url else "")
+        host = urlsplit(asked).hostname if asked else None
+        shadows = self.session.servers.shadows(tool.name)
+        return Call(tool.name, tool.kind, args, announced.paths, host, shadows)
+
+    async def _refusal(self, announced: _Announced, call: Call, show: Show) -> str:
+        """Return why a call may not run, nothing where it may."""
+        if announced.tool.asks_the_user:
+            judgement = judge(self.session, self.pinned, call)
+            return f"Denied by the permission rules ({judgement.reason})." if judgement.verdict == "deny" else ""
+        decision = await permit(self.session, self.pinned, call, show)
+        if decision.stop:
+            raise UserStopped
+        return "" if decision.allowed else decision.refusal
+
+    async def _check_url(self, announced: _Announced, url: str) -> None:
+        """Judge where a redirect leads to, as a call of its own (E49)."""
+
+        async def show() -> dict[str, Any]:
+            return messages.tool_call_update(announced.id, title=f"Go on to {url}", **announced.fields())
+
+        refusal = await self._refusal(announced, self._call(announced, url), show)
+        if refusal:
+            raise ToolError(refusal)
+
+    def _may_read(self, path: str) -> bool:
+        call = Call("read_file", "read", {"path": path}, (path,))
+        return judge(self.session, self.pinned, call).verdict == "allow"
 
     async def _shown(self, announced: _Announced, call: Call, context: ToolContext) -> dict[str, Any]:
         """Return what the user is asked about, with a preview where the tool has one."""
@@ -153,7 +192,7 @@ class ToolCalls:
             try:
                 preview = await tool.preview(args, context)
             except ToolError:  # its text may quote the file
-                if judge(self.session, self.pinned, evolve(call, tool="read_file", kind="read")).verdict == "allow":
+                if all(map(self._may_read, call.paths)):
                     raise
         return messages.tool_call_update(
             announced.id, title=render_title(tool, args), status="pending", content=list(preview), **announced.fields()

@@ -11,25 +11,19 @@ from typing import Any
 from attrs import define, field
 
 from agentoml.errors import ModelError
-from agentoml.models.model import (
-    AssistantMessage,
-    Finished,
-    ModelRequest,
-    TextDelta,
-    TextPart,
-    ThoughtDelta,
-    ToolSpec,
-    Usage,
-)
+from agentoml.models.model import AssistantMessage, Finished, TextDelta, TextPart, ThoughtDelta, ToolRequest
+from agentoml.session.budget import Accounts
 from agentoml.session.chunks import Chunks
+from agentoml.session.commands import prompt_of, sent_command
+from agentoml.session.context_files import read_context_files
 from agentoml.session.environment import environment
 from agentoml.session.history import user_parts
 from agentoml.session.providers import Providers
+from agentoml.session.request import model_request
 from agentoml.session.session import Session
 from agentoml.session.tool_calls import ToolCalls, UserStopped
+from agentoml.session.toolbox import toolbox
 from agentoml.session.usage import cost_usd
-from agentoml.snapshot.params import request_params
-from agentoml.snapshot.resolve import Profile
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 from agentoml.tools.tool import Tool
 from agentoml.wire import messages
@@ -37,6 +31,7 @@ from agentoml.wire import messages
 logger = logging.getLogger("agentoml.turn")
 
 STOP_REASONS = {"end_turn": "end_turn", "tool_use": "end_turn", "max_tokens": "max_tokens", "refusal": "refusal"}
+OUT_OF_BUDGET = "max_turn_requests"
 
 
 @define(eq=False)
@@ -47,31 +42,69 @@ class Turn:
     pinned: Snapshot
     providers: Providers
     built_in: Mapping[str, Tool]
+    _accounts: Accounts = field(init=False)
+    _context: tuple[str, ...] = ()
+    _instead: str | None = None
     _heard: list[str] = field(factory=list)
     _thought: list[str] = field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        self._accounts = Accounts(self.session.spent)
 
     async def run(self, prompt: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Play the turn and return the result of session/prompt. A cancelled turn is one too, never an error.
 
         Raises:
-            InvalidParams: a content block that can't be taken.
+            InvalidParams: a content block that can't be taken, or a slash command that can't be sent now.
         """
-        parts = user_parts(prompt)
-        history = self.session.history
-        history.add_user((*parts, *self._reminders()))
+        sent = sent_command(prompt, self.pinned.commands)
+        if sent is None:
+            self.session.begin_turn()
+        elif self.session.begin_command(sent.name):
+            prompt = prompt_of(self.pinned.commands[sent.name], sent)
+        else:
+            await self._say(f"/{sent.name}: done.")
+            return {"stopReason": "end_turn"}
         try:
-            return {"stopReason": await self._until_done()}
+            return await self._play(prompt)
+        finally:
+            self.session.end_turn()
+
+    async def _play(self, prompt: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        history, accounts = self.session.history, self._accounts
+        history.add_user((*user_parts(prompt, self.pinned, self._model()), *self._reminders()))
+        limits = self.session.resolved(self.pinned).profile.limits
+        for spent in accounts.both():
+            spent.begin()
+        try:
+            with self.session.servers.in_use():
+                async with asyncio.timeout(accounts.seconds_left(limits)):
+                    return {"stopReason": await self._until_done()}
+        except TimeoutError:
+            await self._say(f"I stop here: {accounts.exhausted(limits) or 'the time is over'}.")
+            return {"stopReason": OUT_OF_BUDGET}
         except (asyncio.CancelledError, UserStopped):
             return {"stopReason": "cancelled"}
         except ModelError as error:
             return await self._failed(error)
         finally:
+            for spent in accounts.both():
+                spent.end()
             self._keep_what_was_heard()
             history.close_open_requests()
 
     async def _until_done(self) -> str:
+        await self.session.servers.settled()
+        patterns = self.session.resolved(self.pinned).profile.context_files
+        if patterns:
+            self._context = await asyncio.to_thread(read_context_files, patterns, self.session.cwd)
         while True:
-            finished = await self._ask_model()
+            exhausted = self._accounts.exhausted(self.session.resolved(self.pinned).profile.limits)
+            if exhausted is not None:
+                await self._say(f"I stop here: {exhausted}.")
+                return OUT_OF_BUDGET
+            tools = toolbox(self.session, self.pinned, self.built_in)
+            finished = await self._answer(tools)
             requests = finished.tool_requests if finished.stop == "tool_use" else ()
             answer = AssistantMessage("".join(self._heard), "".join(self._thought), requests, finished.opaque)
             self._heard.clear()
@@ -79,19 +112,48 @@ class Turn:
             self.session.history.add_answer(answer)
             if not requests:
                 return STOP_REASONS[finished.stop]
-            tools = self._tools(self.session.resolved(self.pinned).profile)
-            await ToolCalls(self.session, self.pinned, tools, environment(self.pinned)).run(requests)
+            await self._run_tools(tools, requests)
 
-    async def _ask_model(self) -> Finished:
-        profile = self.session.resolved(self.pinned).profile
-        if profile.model is None:
+    async def _run_tools(self, tools: Mapping[str, Tool], requests: tuple[ToolRequest, ...]) -> None:
+        left = self._accounts.tool_calls_left(self.session.resolved(self.pinned).profile.limits)
+        allowed = requests if left is None else requests[:left]
+        for spent in self._accounts.both():
+            spent.tool_calls += len(requests)
+        await ToolCalls(self.session, self.pinned, tools, environment(self.pinned)).run(allowed)
+
+    # -------------------------------------------------------------------------------------------- the model
+
+    def _model(self) -> CatalogModel:
+        key = self._instead or self.session.resolved(self.pinned).profile.model
+        if key is None:
             raise ModelError("bad_request", "this agent declares no model: add [models.NAME] to its file")
-        model = self.pinned.models[profile.model]
+        return self.pinned.models[key]
+
+    async def _answer(self, tools: Mapping[str, Tool]) -> Finished:
+        """Ask the model in force; where it is overloaded or unreachable, those it falls back to, in order."""
+        first = self._model()
+        fallback = [key for key in first.fallback if key in self.pinned.models]
+        while True:
+            try:
+                return await self._ask(self._model(), tools)
+            except ModelError as error:
+                if not (error.retryable and fallback) or self._heard or self._thought:
+                    raise
+                following = fallback.pop(0)
+                logger.warning("%s: %s; going on with %s", self._model().key, error, following)
+                if not self.session.fall_back(following):
+                    raise
+                self._instead = following
+
+    async def _ask(self, model: CatalogModel, tools: Mapping[str, Tool]) -> Finished:
         adapter = self.providers.adapter(model.provider, self.pinned.providers[model.provider])
+        request = model_request(self.session, self.pinned, model, tools, self._context)
+        for spent in self._accounts.both():
+            spent.model_calls += 1
         chunks = Chunks(self.session.id, self.session.client)
         finished: Finished | None = None
         try:
-            async with aclosing(adapter.stream(self._request(profile))) as events:
+            async with aclosing(adapter.stream(request)) as events:
                 async for event in events:
                     match event:
                         case TextDelta(text):
@@ -106,51 +168,38 @@ class Turn:
             chunks.flush()
         if finished is None:
             raise ModelError("protocol", "the answer broke off")
-        if finished.usage is not None:
-            self._tell_usage(model, finished.usage)
+        self._count(model, finished)
         return finished
 
-    def _request(self, profile: Profile) -> ModelRequest:
-        model = self.pinned.models[profile.model or ""]
-        return ModelRequest(
-            model_id=model.id,
-            instructions="\n\n".join((*profile.instructions_paragraphs, f"Working directory: {self.session.cwd}")),
-            messages=tuple(self.session.history.messages),
-            tools=tuple(
-                ToolSpec(tool.name, tool.description, tool.parameters) for tool in self._tools(profile).values()
-            ),
-            params=request_params(self.pinned, profile),
-            reasoning=profile.reasoning,
-            reasoning_budget=model.reasoning.budgets.get(profile.reasoning or "") if model.reasoning else None,
-            max_output=model.limit.output,
-        )
+    def _count(self, model: CatalogModel, finished: Finished) -> None:
+        usage = finished.usage
+        cost = cost_usd(model.cost, usage) if usage is not None else None
+        for spent in self._accounts.both():
+            spent.model_call(usage, cost)
+        if usage is not None and model.limit.context:
+            total = self.session.spent.cost_usd or None
+            update = messages.usage_update(usage.input + usage.output, model.limit.context, total)
+            self.session.client.update(self.session.id, update)
 
-    def _tools(self, profile: Profile) -> dict[str, Tool]:
-        return {name: tool for name, tool in self.built_in.items() if profile.shows(name, tool.kind)}
+    # ------------------------------------------------------------------------------------------------ words
 
     def _reminders(self) -> tuple[TextPart, ...]:
-        """Return the notes that came into force since the last message; one that stays in force is sent once."""
+        """Return the notes that came into force since the last message; one that stays in force is sent once (E30)."""
         in_force = self.session.resolved(self.pinned).profile.reminder
         new = tuple(TextPart(note) for note in in_force if note not in self.session.reminded)
         self.session.reminded = frozenset(in_force)
         return new
 
-    def _tell_usage(self, model: CatalogModel, usage: Usage) -> None:
-        cost = cost_usd(model.cost, usage)
-        if cost is not None:
-            self.session.cost = (self.session.cost or 0.0) + cost
-        if model.limit.context:
-            used = usage.input + usage.output
-            update = messages.usage_update(used, model.limit.context, self.session.cost)
-            self.session.client.update(self.session.id, update)
-
     async def _failed(self, error: ModelError) -> dict[str, Any]:
         logger.error("the model call failed (%s): %s", error.kind, error)
-        chunks = Chunks(self.session.id, self.session.client)
-        await chunks.text(f"The model could not answer: {error}")
-        chunks.flush()
+        await self._say(f"The model could not answer: {error}")
         details = {"kind": error.kind, "message": str(error)}
         return {"stopReason": "end_turn", "_meta": {"agentoml": {"error": details}}}
+
+    async def _say(self, text: str) -> None:
+        chunks = Chunks(self.session.id, self.session.client)
+        await chunks.text(text)
+        chunks.flush()
 
     def _keep_what_was_heard(self) -> None:
         """Keep the part of an answer that broke off, so that the model knows what the user has read."""

@@ -8,12 +8,16 @@ from typing import Any
 from agentoml.snapshot.fold import put
 from agentoml.snapshot.patches import leaves, thaw
 from agentoml.snapshot.profile import Profile
-from agentoml.snapshot.snapshot import Snapshot
+from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 
 
-def request_params(snapshot: Snapshot, profile: Profile) -> dict[str, Any]:
-    """Return the request parameters: the provider's, the base's, the model's, the variant's, then the patches'."""
-    model = snapshot.models.get(profile.model) if profile.model is not None else None
+def request_params(snapshot: Snapshot, profile: Profile, model: CatalogModel | None = None) -> dict[str, Any]:
+    """Return the request parameters: the provider's, the base's, the model's, the variant's, then the patches'.
+
+    `model` is the one that is asked; left out, the one in force.
+    """
+    if model is None and profile.model is not None:
+        model = snapshot.models.get(profile.model)
     layers: list[Mapping[str, Any]] = [profile.base_params, profile.patch_params]
     if model is not None:
         provider = snapshot.providers.get(model.provider)

@@ -1,0 +1,76 @@
+"""The MCP servers of one session: those declared and on, and those that its client brought."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from attrs import define, field
+
+from agentoml.config.schema import McpServer
+from agentoml.snapshot.profile import Profile
+from agentoml.snapshot.snapshot import Snapshot
+from agentoml.tools.mcp import McpServers, ServerStatus, client_servers
+from agentoml.tools.mcp_server import Surroundings
+from agentoml.tools.tool import Tool
+from agentoml.wire.client import Client
+from agentoml.wire.messages import notice
+
+logger = logging.getLogger("agentoml.mcp")
+
+
+@define(eq=False)
+class SessionServers:
+    """What runs for a session. A server of the client that has the name of a declared one stands in its place."""
+
+    session_id: str
+    client: Client
+    surroundings: Surroundings
+    brought: Mapping[str, McpServer] = field(factory=dict)
+    _declared: frozenset[str] = frozenset()
+    _servers: McpServers = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._servers = McpServers(self.surroundings, self._told)
+
+    def want(self, snapshot: Snapshot, profile: Profile) -> None:
+        """Start and stop servers so that those run that are on."""
+        self._declared = frozenset(snapshot.servers)
+        wanted = {**snapshot.servers, **self.brought}
+        self._servers.want({name: server for name, server in wanted.items() if profile.servers.is_on(name)})
+
+    def tools(self) -> dict[str, Tool]:
+        """Return the tools of all servers that are ready."""
+        return self._servers.tools()
+
+    def shadows(self, tool: str) -> bool:
+        """Tell whether a tool is of a server of the client that took the name of a declared one."""
+        server = tool[4:].partition("/")[0] if tool.startswith("mcp:") else ""
+        return server in self.brought and server in self._declared
+
+    async def settled(self) -> None:
+        """Wait until no server is starting."""
+        await self._servers.settled()
+
+    def in_use(self) -> AbstractContextManager[None]:
+        """Keep servers that are not wanted any more running while this holds."""
+        return self._servers.in_use()
+
+    async def close(self) -> None:
+        """End all servers and their processes."""
+        await self._servers.close()
+
+    def _told(self, status: ServerStatus) -> None:
+        if status.state != "failed":
+            return
+        logger.warning("the MCP server %s is not there: %s", status.name, status.problem)
+        if self.client.can_notice:
+            title = f"The MCP server {status.name} is not there"
+            self.client.update(self.session_id, notice("warning", title, status.problem))
+
+
+def brought_by(entries: Sequence[Mapping[str, Any]]) -> dict[str, McpServer]:
+    """Return the servers that a client names at session/new."""
+    return client_servers(entries)
