@@ -25,7 +25,7 @@ def test_a_long_name_stays_within_64() -> None:
 
 
 @given(st.sets(NAMES, max_size=30))
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_names_are_accepted_and_lead_back(names: set[str]) -> None:
     back = names_by_model_name(names)
 
