@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agentoml.snapshot.fingerprint import fingerprint, is_young
+from agentoml.snapshot.fingerprint import fingerprint, settles_in
 
 
 def aged(file: Path) -> None:
@@ -55,10 +55,10 @@ def test_a_symlink_loop_is_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert fingerprint([tmp_path / "a"]) == {tmp_path / "a": None}
 
 
-def test_only_a_fresh_file_is_young(tmp_path: Path) -> None:
+def test_only_a_fresh_file_has_to_settle(tmp_path: Path) -> None:
     file = tmp_path / "agent.toml"
     file.write_text("")
     os.utime(file)
-    assert is_young(fingerprint([file]))
+    assert 0 < settles_in(fingerprint([file])) <= 0.02
     aged(file)
-    assert not is_young(fingerprint([file]))
+    assert settles_in(fingerprint([file])) == 0

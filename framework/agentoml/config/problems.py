@@ -50,8 +50,9 @@ CODES: dict[str, str] = {
     "AGT304": "An entry is removed that is not inherited.",
     "AGT305": "`remove = true` stands alone in its table.",
     "AGT306": "A text file that is named can't be read.",
+    "AGT901": "A fault of this program: please report it.",
 }
-"""code -> what it means, in one sentence. 0xx reading and TOML, 1xx shape, 2xx names, 3xx layers."""
+"""code -> what it means, in one sentence. 0xx reading and TOML, 1xx shape, 2xx names, 3xx layers, 9xx ours."""
 
 
 class Related(NamedTuple):

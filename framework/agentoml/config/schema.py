@@ -132,8 +132,8 @@ class Provider(Value):
     headers: Mapping[str, str] = table("sent with each request")
     params: Mapping[str, Any] = table("request parameters of every model here")
     timeout: Timeout = key("how long to wait", default=Timeout())
-    retry: Retry = key("how often to try again", default=Retry(), later=REAL)
-    concurrency: int | None = key("requests at one time", later=REAL)
+    retry: Retry = key("how often to try again", default=Retry())
+    concurrency: int | None = key("requests at one time")
     replies: Mapping[str, ScriptReply] = table("what the adapter `scripted` plays; the first that matches")
 
 
@@ -329,7 +329,7 @@ class Config:
     tools: Mapping[str, ToolDefinition] = table("tools without code", later=REAL)
     mcp: Mapping[str, McpServer] = table("MCP servers", later=REAL)
     commands: Mapping[str, Command] = table("slash commands", later=REAL)
-    reload: Reload = key("how a saved file takes effect", default=Reload(), later=MODES)
+    reload: Reload = key("how a saved file takes effect", default=Reload())
     policy: Mapping[str, Any] = table("a ceiling over everything", later=LANGUAGE)
     extensions: Mapping[str, Any] = table("extension methods that are picks", later=LANGUAGE)
     tests: Mapping[str, Any] = table("unit tests of this configuration", later=LANGUAGE)

@@ -32,10 +32,11 @@ def fingerprint(files: Iterable[Path]) -> Fingerprint:
     return {file: _mark(file) for file in files}
 
 
-def is_young(marks: Fingerprint) -> bool:
-    """Tell whether a file was written so recently that its writer may not be done."""
+def settles_in(marks: Fingerprint) -> float:
+    """Return the seconds until the youngest file is so old that its writer is taken to be done; 0 if all are."""
     now = time.time_ns()
-    return any(mark is not None and 0 <= now - mark.modified_ns < YOUNG_SECONDS * 1e9 for mark in marks.values())
+    ages = ((now - mark.modified_ns) / 1e9 for mark in marks.values() if mark is not None)
+    return max((YOUNG_SECONDS - age for age in ages if 0 <= age < YOUNG_SECONDS), default=0.0)
 
 
 def _mark(file: Path) -> Mark | None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from attrs import define, evolve, field, frozen
 
-from agentoml.config import layers, merge, parse, structure
-from agentoml.config.locate import located
+from agentoml.config.layers import Reading
 from agentoml.config.problems import Problem
-from agentoml.errors import ConfigError
 from agentoml.snapshot import last_good
-from agentoml.snapshot.compile import compile_
-from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
-from agentoml.snapshot.link import link
+from agentoml.snapshot.build import Built, InForce, build, build_reading
+from agentoml.snapshot.diff import Change
+from agentoml.snapshot.fingerprint import Fingerprint, fingerprint, settles_in
 from agentoml.snapshot.snapshot import Snapshot
 
 logger = logging.getLogger("agentoml.config")
@@ -26,43 +24,44 @@ logger = logging.getLogger("agentoml.config")
 PATIENCE_SECONDS = 0.15
 """A failure is published only when the files stay as they are for this long: an editor may be saving several."""
 
+SETTLE_SECONDS = 2.0
+"""How long a file that never stops being written is waited for."""
+
 RECORDS_KEPT = 100
 
-Trigger = Literal["start", "file", "signal", "request"]
+Trigger = Literal["start", "file", "signal", "request", "confirm"]
 State = Literal["applied", "unchanged", "rejected", "held"]
 
 
 @frozen
 class Record:
-    """What became of one attempt to load the configuration."""
+    """What became of one attempt to load the configuration. `told` counts the sessions that were told something."""
 
     number: int
     trigger: Trigger
     state: State
     generation: int
-    problems: tuple[Problem, ...]
-    told: int
-    milliseconds: float
+    problems: tuple[Problem, ...] = ()
+    changes: tuple[Change, ...] = ()
+    told: int = 0
+    milliseconds: float = 0.0
 
 
 Listener = Callable[[Snapshot | None, Snapshot], int]
 """Called with the snapshots before and after a swap; returns how many sessions were told something."""
 
+HeldListener = Callable[[Snapshot | None], None]
+"""Called with the snapshot that waits for the user, None when none does any more."""
 
-@frozen
-class Built:
-    """What the files give at one moment: a snapshot, or problems, or neither where they say what they said before."""
-
-    reading: layers.Reading
-    table: Mapping[str, Any] | None = None
-    snapshot: Snapshot | None = None
-    problems: tuple[Problem, ...] = ()
-    seen: Fingerprint = field(factory=dict)
+RecordListener = Callable[[Record], None]
 
 
 @define(eq=False)
 class Store:
-    """One configuration in this process. `current` is None as long as it has never been valid."""
+    """One configuration in this process. `current` is None as long as it has never been valid.
+
+    `held` is what the files say where it widens and the user has not confirmed it.
+    """
 
     config: Path | None
     current: Snapshot | None = None
@@ -70,33 +69,62 @@ class Store:
     problems: tuple[Problem, ...] = ()
     seen: Fingerprint = field(factory=dict)
     records: list[Record] = field(factory=list)
-    _table: Mapping[str, Any] | None = None
+    held: Built | None = None
+    applied_at: float | None = None
+    """The time of the last swap, in seconds since 1970."""
+    _in_force: Built = field(factory=Built)
     _attempts: int = 0
     _listeners: list[Listener] = field(factory=list)
+    _held_listeners: list[HeldListener] = field(factory=list)
+    _record_listeners: list[RecordListener] = field(factory=list)
+    _turns: int = 0
+    _turn_since_scan: bool = False
     _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock)
     _recorded: asyncio.Condition = field(factory=asyncio.Condition)
+    _next: asyncio.Task[Record] | None = None
+    _to_keep: Reading | None = None
+    _keeping: asyncio.Task[None] | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Every file that the last attempt read or looked for."""
         return tuple(self.seen)
 
-    def subscribe(self, listener: Listener) -> None:
-        """Have `listener` called at each swap."""
-        self._listeners.append(listener)
+    def subscribe(
+        self, swapped: Listener, held: HeldListener | None = None, recorded: RecordListener | None = None
+    ) -> None:
+        """Have listeners called: at each swap, when something is held or no more, and after each attempt."""
+        self._listeners.append(swapped)
+        if held is not None:
+            self._held_listeners.append(held)
+        if recorded is not None:
+            self._record_listeners.append(recorded)
+
+    # --------------------------------------------------------------------------------------------- attempts
 
     async def reload(self, trigger: Trigger) -> Record:
-        """Build a snapshot from the files as they are now and put it in force if all of it is valid."""
+        """Build a snapshot from the files as they are now and put it in force if all of it is valid.
+
+        Calls that come while another one waits for its turn share its attempt.
+        """
+        if self._next is None:
+            self._next = asyncio.create_task(self._attempt(trigger))
+        return await asyncio.shield(self._next)
+
+    async def confirm(self) -> Record | None:
+        """Put in force what is held, as the user was shown it; None where nothing is held."""
         async with self._one_at_a_time:
-            started = time.perf_counter()
-            built = await self._build_from_quiet_files(patient=trigger == "file")
-            record = self._take(built, trigger, started)
-            async with self._recorded:
-                self.records = [*self.records[1 - RECORDS_KEPT :], record]
-                self._recorded.notify_all()
-            if record.state == "applied":
-                await asyncio.to_thread(self._keep, built)
-        return record
+            started, held = time.perf_counter(), self.held
+            if held is None:
+                return None
+            held = evolve(held, seen=self.seen)
+            record = await self._publish(self._record("confirm", "applied", held, self._swap(held), started))
+            self._keep_soon(held.reading)
+            return record
+
+    async def dry_run(self) -> Built:
+        """Return what the files give now, compared with what is in force, and change nothing."""
+        return await asyncio.to_thread(build, self.config, self.files, self._before)
 
     async def recorded(self, matches: Callable[[Record], bool]) -> Record:
         """Wait for an attempt that `matches` (also one already made) and return its record."""
@@ -107,41 +135,98 @@ class Store:
                         return record
                 await self._recorded.wait()
 
+    async def close(self) -> None:
+        """Wait until the last good configuration is on disk."""
+        if self._keeping is not None:
+            await self._keeping
+
+    @property
+    def _before(self) -> InForce:
+        return InForce(self._in_force.table, self.current)
+
+    async def _attempt(self, trigger: Trigger) -> Record:
+        async with self._one_at_a_time:
+            self._next = None  # who asks from now on means the files as they are from now on
+            started = time.perf_counter()
+            built = await self._build_from_quiet_files(patient=trigger == "file")
+            record = await self._publish(self._take(built, trigger, started))
+            if record.state == "applied":
+                self._keep_soon(built.reading)
+            return record
+
     async def _build_from_quiet_files(self, *, patient: bool) -> Built:
+        """Build while the files settle; what was written meanwhile is built again, once it is quiet."""
+        deadline = time.monotonic() + SETTLE_SECONDS
         while True:
-            built = await asyncio.to_thread(build, self.config, self.files, self._table)
+            built = await asyncio.to_thread(build, self.config, self.files, self._before)
             if built.problems and patient:
                 await asyncio.sleep(PATIENCE_SECONDS)
-            if fingerprint(built.seen) == built.seen:
+            await _settled(built.seen, deadline)
+            now = fingerprint(built.seen)
+            if now == built.seen or time.monotonic() > deadline:
                 return built
+            await _settled(now, deadline)
 
     def _take(self, built: Built, trigger: Trigger, started: float) -> Record:
-        self._attempts += 1
-        self.seen = built.seen
-        self.problems = built.problems
-        told = 0
-        if built.snapshot is not None:
-            told = self._swap(built)
-        for problem in built.problems:
-            logger.error("%s", problem.one_line())
+        self.seen, self.problems = built.seen, built.problems
         if built.problems:
-            self._fall_back()
-        state: State = "rejected" if built.problems else "unchanged" if built.snapshot is None else "applied"
+            self._reject(built)
+            return self._record(trigger, "rejected", built, 0, started)
+        if built.snapshot is None:
+            self._hold(None)
+            self._in_force = evolve(self._in_force, applies_widening=built.applies_widening)
+            return self._record(trigger, "unchanged", built, 0, started)
+        if self._must_be_confirmed(built):
+            self._hold(built)
+            return self._record(trigger, "held", built, 0, started)
+        return self._record(trigger, "applied", built, self._swap(built), started)
+
+    def _must_be_confirmed(self, built: Built) -> bool:
+        asks = self.current is not None and not self._in_force.applies_widening
+        return asks and built.widens and (self._turn_since_scan or self.held is not None)
+
+    def _record(self, trigger: Trigger, state: State, built: Built, told: int, started: float) -> Record:
+        self._attempts += 1
         milliseconds = (time.perf_counter() - started) * 1000
-        return Record(self._attempts, trigger, state, self.generation, built.problems, told, milliseconds)
+        return Record(
+            self._attempts, trigger, state, self.generation, built.problems, built.changes, told, milliseconds
+        )
+
+    async def _publish(self, record: Record) -> Record:
+        async with self._recorded:
+            self.records = [*self.records[1 - RECORDS_KEPT :], record]
+            self._recorded.notify_all()
+        for listener in self._record_listeners:
+            listener(record)
+        return record
+
+    # ------------------------------------------------------------------------------- what is in force, and held
 
     def _swap(self, built: Built) -> int:
         assert built.snapshot is not None
         before, self.current = self.current, built.snapshot
-        self._table = built.table
+        self._in_force = evolve(built, snapshot=None, changes=())
         self.generation += 1
-        return sum(listener(before, built.snapshot) for listener in self._listeners)
+        self.applied_at = time.time()
+        told = sum(listener(before, built.snapshot) for listener in self._listeners)
+        self._hold(None)
+        return told
 
-    def _fall_back(self) -> None:
+    def _hold(self, built: Built | None) -> None:
+        if built is not None and self.held is not None and built.table == self.held.table:
+            return  # the user was asked about exactly this
+        if built is not self.held:
+            self.held = built
+            for listener in self._held_listeners:
+                listener(built.snapshot if built is not None else None)
+
+    def _reject(self, built: Built) -> None:
         """Go on with the last good configuration: the one in force, or after a start the one kept on disk."""
+        for problem in built.problems:
+            logger.error("%s", problem.one_line())
         if self.current is None:
             reading = last_good.recall(self.config)
-            recalled = compile_reading(reading) if reading is not None else None
+            recalled = build_reading(reading) if reading is not None else None
             if recalled is not None and recalled.snapshot is not None:
                 self._swap(recalled)
         if self.current is not None:
@@ -149,34 +234,45 @@ class Store:
         else:
             logger.error("no session can be opened until the files are repaired")
 
-    def _keep(self, built: Built) -> None:
-        try:
-            last_good.keep(self.config, built.reading)
-        except OSError as error:
-            logger.warning("the last good configuration can't be kept on disk: %s", error)
+    # ------------------------------------------------------------------------------- turns, and what they wrote
+
+    def turn_began(self) -> None:
+        """A turn runs: what its tools write can't be told from what the user writes."""
+        self._turns += 1
+        self._turn_since_scan = True
+
+    def turn_ended(self) -> None:
+        """A turn is over. What is found changed before a scan found nothing new may still be of it."""
+        self._turns -= 1
+
+    def found_unchanged(self) -> None:
+        """A scan right now found the files as they were."""
+        self._turn_since_scan = self._turns > 0
+
+    @property
+    def turn_runs(self) -> bool:
+        """Whether a turn of this process runs."""
+        return self._turns > 0
+
+    # -------------------------------------------------------------------------------------- the last good one
+
+    def _keep_soon(self, reading: Reading) -> None:
+        """Write the last good configuration to disk, one after the other; of several that wait the newest."""
+        self._to_keep = reading
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.create_task(self._keep())
+
+    async def _keep(self) -> None:
+        while self._to_keep is not None:
+            reading, self._to_keep = self._to_keep, None
+            try:
+                await asyncio.to_thread(last_good.keep, self.config, reading)
+            except OSError as error:
+                logger.warning("the last good configuration can't be kept on disk: %s", error)
 
 
-def build(config: Path | None, files: tuple[Path, ...] = (), before: Mapping[str, Any] | None = None) -> Built:
-    """Read the files of `config` and compile them; where they say the same as `before`, compile nothing.
-
-    `files` are those that are likely to be read: marked before they are, so that a change meanwhile is noticed.
-    """
-    while True:
-        seen = fingerprint(files)
-        reading = layers.read(config)
-        files = reading.files
-        if fingerprint(files) == seen:
-            return evolve(compile_reading(reading, before), seen=seen)
-
-
-def compile_reading(reading: layers.Reading, before: Mapping[str, Any] | None = None) -> Built:
-    """Compile what was read; where it says the same as `before`, compile nothing."""
-    merged = merge.merge(parse.parse_all(reading))
-    if merged.table == before and not merged.problems:
-        return Built(reading)
-    try:
-        with located(merged):
-            snapshot = compile_(link(structure.structure(merged)))
-    except ConfigError as error:
-        return Built(reading, problems=error.problems)
-    return Built(reading, merged.table, snapshot)
+async def _settled(seen: Fingerprint, deadline: float) -> None:
+    """Wait until no file is so young that its writer may not be done, or until the deadline."""
+    seconds = min(settles_in(seen), deadline - time.monotonic())
+    if seconds > 0:
+        await asyncio.sleep(seconds + 0.0005)  # the clock of the loop and that of the files may differ a little

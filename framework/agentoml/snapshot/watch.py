@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import os
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from attrs import define
 
-from agentoml.snapshot.fingerprint import YOUNG_SECONDS, fingerprint, is_young
+from agentoml.snapshot.fingerprint import fingerprint
+from agentoml.snapshot.mounts import mounts_text, tells_nothing
 
 if TYPE_CHECKING:
     from agentoml.snapshot.store import Store
@@ -24,14 +26,17 @@ HEARTBEAT_SECONDS = 1.0
 DEAF_HEARTBEAT_SECONDS = 0.25
 """The heartbeat where events can't be had: it is all there is then."""
 
-SETTLE_SECONDS = 2.0
-"""How long a file that never stops being written is waited for."""
-
 BACK_OFF_SECONDS = 5.0
 """How long a watcher that failed is left alone before it is started again."""
 
+BREATH_SECONDS = 0.005
+"""Between two scans: a directory that others write to all the time must not keep us busy."""
+
 Hints = Callable[[tuple[Path, ...], Callable[[], None]], Awaitable[None]]
 """Calls back whenever something may have changed in these directories; returns or raises when it can't any more."""
+
+Place = tuple[Path, int, int]
+"""A directory, its device and its inode: one that was swapped is another place."""
 
 
 async def watchfiles_hints(directories: tuple[Path, ...], hint: Callable[[], None]) -> None:
@@ -42,20 +47,32 @@ async def watchfiles_hints(directories: tuple[Path, ...], hint: Callable[[], Non
         hint()
 
 
-async def watch(store: Store, hints: Hints = watchfiles_hints) -> None:
+async def system_hints(directories: tuple[Path, ...], hint: Callable[[], None]) -> None:
+    """Call `hint` at each event: from the kernel itself on Linux, by watchfiles elsewhere."""
+    if sys.platform == "linux":
+        inotify = importlib.import_module("agentoml.snapshot.inotify")
+        await inotify.inotify_hints(directories, hint)
+    else:
+        await watchfiles_hints(directories, hint)
+
+
+async def watch(store: Store, hints: Hints = system_hints, mounts: Callable[[], str] = mounts_text) -> None:
     """Reload `store` whenever a file that its configuration read or looked for changes. Runs until cancelled."""
     changed = asyncio.Event()
-    ears = _Ears(hints, changed)
+    ears = _Ears(hints, changed, mounts)
     try:
         while True:
-            await ears.listen_in(_directories(store.files))
-            with suppress(TimeoutError):  # `wait_for` may swallow a cancellation (Python 3.11), this does not
-                async with asyncio.timeout(DEAF_HEARTBEAT_SECONDS if ears.deaf else HEARTBEAT_SECONDS):
-                    await changed.wait()
+            await ears.listen_in(_places(store.files))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), ears.heartbeat)
             changed.clear()
-            if fingerprint(store.files) != store.seen:
-                await _settled(store)
+            seen = fingerprint(store.files)
+            if seen != store.seen:
                 await store.reload("file")
+                changed.set()  # what is written right now is found by a scan, not by a heartbeat
+            else:
+                store.found_unchanged()
+            await asyncio.sleep(BREATH_SECONDS)
     finally:
         await ears.close()
 
@@ -66,7 +83,9 @@ class _Ears:
 
     hints: Hints
     changed: asyncio.Event
-    directories: tuple[Path, ...] = ()
+    mounts: Callable[[], str]
+    places: tuple[Place, ...] = ()
+    remote: bool = False
     task: asyncio.Task[None] | None = None
     again_at: float = 0.0
 
@@ -74,20 +93,30 @@ class _Ears:
     def deaf(self) -> bool:
         return self.task is None or self.task.done()
 
-    async def listen_in(self, directories: tuple[Path, ...]) -> None:
+    @property
+    def heartbeat(self) -> float:
+        return DEAF_HEARTBEAT_SECONDS if self.deaf or self.remote else HEARTBEAT_SECONDS
+
+    async def listen_in(self, places: tuple[Place, ...]) -> None:
         now = asyncio.get_running_loop().time()
-        if directories == self.directories and not (self.deaf and now >= self.again_at):
+        if places == self.places and not (self.deaf and now >= self.again_at):
             return
         await self.close()
-        self.directories = directories
+        self.places = places
+        directories = tuple(place[0] for place in places)
+        self.remote = tells_nothing(directories, self.mounts())
         self.task = asyncio.create_task(self._listen(directories))
+        await asyncio.sleep(0)  # it listens from here on
         self.changed.set()  # what happened while nobody listened is found by a scan
 
     async def _listen(self, directories: tuple[Path, ...]) -> None:
         try:
             await self.hints(directories, self.changed.set)
-        except Exception as error:  # whatever a watcher dies of, the heartbeat goes on
-            logger.warning("no file events (%s); files are looked at every %s s", error, DEAF_HEARTBEAT_SECONDS)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # whatever a watcher dies of (a panic of Rust too), the heartbeat goes on
+            reason = str(error) or type(error).__name__
+            logger.warning("no file events (%s); files are looked at every %s s", reason, DEAF_HEARTBEAT_SECONDS)
         self.again_at = asyncio.get_running_loop().time() + BACK_OFF_SECONDS
         self.changed.set()
 
@@ -97,20 +126,20 @@ class _Ears:
             await asyncio.wait({self.task})
 
 
-async def _settled(store: Store) -> None:
-    """Wait until no file is so young that its writer may not be done, or for two seconds."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(SETTLE_SECONDS):
-            while is_young(fingerprint(store.files)):  # noqa: ASYNC110 - nothing tells when a writer is done
-                await asyncio.sleep(YOUNG_SECONDS)
-
-
-def _directories(files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the directories to listen in: each file's, its parent's and its target's; the nearest that exist."""
-    found: dict[Path, None] = {}
+def _places(files: tuple[Path, ...]) -> tuple[Place, ...]:
+    """Return where to listen: each file's directory, its parent and its target's; the nearest that exist."""
+    found: dict[Path, Place] = {}
     for file in files:
-        for directory in (file.parent, file.parent.parent, Path(os.path.realpath(file)).parent):
-            while not directory.is_dir():
-                directory = directory.parent
-            found[directory] = None
-    return tuple(found)
+        for wanted in (file.parent, file.parent.parent, Path(os.path.realpath(file)).parent):
+            place = _nearest(wanted)
+            found[place[0]] = place
+    return tuple(found.values())
+
+
+def _nearest(directory: Path) -> Place:
+    for path in (directory, *directory.parents):
+        with suppress(OSError):
+            if path.is_dir():
+                status = path.stat()
+                return path, status.st_dev, status.st_ino
+    return directory, 0, 0

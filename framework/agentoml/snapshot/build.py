@@ -1,0 +1,107 @@
+"""Files -> what they give at one moment: a snapshot, or problems, or neither where they say what they said before."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from agentoml.config import layers, merge, parse, structure
+from agentoml.config.locate import located
+from agentoml.config.problems import Problem
+from agentoml.errors import ConfigError
+from agentoml.snapshot.compile import compile_
+from agentoml.snapshot.diff import Change, diff
+from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
+from agentoml.snapshot.link import link
+from agentoml.snapshot.snapshot import Snapshot
+
+logger = logging.getLogger("agentoml.config")
+
+TRIES = 20
+"""How often files that change while they are read are read again at once."""
+
+FAULT = Problem("AGT901", "this program failed over the configuration", hint="please report it; stderr tells more")
+
+
+@frozen
+class InForce:
+    """What is in force while other files are built: they may say the same, or else are compared with it."""
+
+    table: Mapping[str, Any] | None = None
+    snapshot: Snapshot | None = None
+
+
+NOTHING_YET = InForce()
+NOTHING_READ = layers.Reading((), ())
+
+
+@frozen
+class Built:
+    """What the files give. `table` is what all of them say together; `snapshot` is None where `table` is in force
+    already, or where there are `problems`. `changes` compare it with what is in force, what widens first.
+
+    `applies_widening`: the user's own file says that nobody needs to be asked. `seen` is from before they were read.
+    """
+
+    reading: layers.Reading = NOTHING_READ
+    table: Mapping[str, Any] | None = None
+    snapshot: Snapshot | None = None
+    changes: tuple[Change, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    applies_widening: bool = False
+    seen: Fingerprint = field(factory=dict)
+
+    @property
+    def widens(self) -> bool:
+        """Whether more is allowed, run, reached or handed out than by what is in force."""
+        return any(change.widens for change in self.changes)
+
+
+def build(config: Path | None, files: tuple[Path, ...] = (), before: InForce = NOTHING_YET) -> Built:
+    """Read the files of `config` and compile them. Never raises: a fault of ours is a problem too.
+
+    `files` are those that are likely to be read: marked before they are, so that a change meanwhile is noticed.
+    """
+    seen = fingerprint(files)
+    try:
+        for _ in range(TRIES):
+            reading = layers.read(config)
+            unread, seen = seen, fingerprint(reading.files)
+            if seen == unread:
+                break
+        return evolve(build_reading(reading, before), seen=seen)
+    except Exception:
+        logger.exception("a fault of this program")
+        return Built(problems=(FAULT,), seen=seen)
+
+
+def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Built:
+    """Compile what was read; where it says what is in force, compile nothing."""
+    merged = merge.merge(parse.parse_all(reading))
+    if merged.table == before.table and not merged.problems:
+        return Built(reading, merged.table, applies_widening=_applies_widening(merged))
+    try:
+        with located(merged):
+            snapshot = compile_(link(structure.structure(merged)))
+    except ConfigError as error:
+        return Built(reading, problems=error.problems)
+    changes = diff(before.snapshot, snapshot) if before.snapshot is not None else ()
+    return Built(reading, merged.table, snapshot, changes, applies_widening=_applies_widening(merged))
+
+
+def _applies_widening(merged: merge.Merged) -> bool:
+    """Return whether the user's own file says `[reload] widening = "apply"`; no other file may say so for them."""
+    own = layers.own_config()
+    said = False
+    for table in merged.tables:
+        reload = table.values.get("reload")
+        if isinstance(reload, dict) and reload.get("widening") == "apply":
+            if table.text.path == own:
+                said = True
+            else:
+                logger.warning("%s: [reload] widening counts only in %s", table.text.name, own)
+    return said

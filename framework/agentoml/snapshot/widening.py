@@ -1,0 +1,199 @@
+"""Is one configuration looser than another? What can't be shown to narrow counts as widening.
+
+What may only narrow, wherever a set stands, among `permissions` or among `auto_answers` (E40 to E45): to say less that
+allows, to deny more, and to say something stricter with the same keys, unless an allow becomes a question: rules that
+ask match more calls than rules that allow (E44), and so could hide a stricter kind or default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from attrs import evolve, frozen
+
+from agentoml.config.notation import Action, ListEdit
+from agentoml.permissions.sets import ReadyRule, ReadySet, strictness
+from agentoml.snapshot.patches import MODEL, NOTHING, Patch
+from agentoml.snapshot.snapshot import Condition, Filter, Hidden, Option, Snapshot, Value
+
+Sets = Mapping[str, ReadySet]
+
+
+def set_is_looser(before: ReadySet, after: ReadySet) -> bool:
+    """Return whether a set may allow something that it did not."""
+    rules, new_rules = ({rule.name: rule for rule in ready.rules} for ready in (before, after))
+    return (
+        any(_rule_is_looser(rules.get(name), new_rules.get(name)) for name in {**rules, **new_rules})
+        or any(
+            _word_is_looser(before.kinds.get(kind), after.kinds.get(kind)) for kind in {**before.kinds, **after.kinds}
+        )
+        or _word_is_looser(before.default, after.default)
+    )
+
+
+def _rule_is_looser(before: ReadyRule | None, after: ReadyRule | None) -> bool:
+    if before is None:
+        return after is not None and after.action != "deny"
+    if after is None:
+        return before.action != "allow"
+    if before == after:
+        return False
+    same_calls = evolve(before, action=after.action) == after
+    if not same_calls or strictness(after.action) < strictness(before.action):
+        return True
+    return before.action == "allow" and after.action != "deny"
+
+
+def _word_is_looser(before: Action | None, after: Action | None) -> bool:
+    """Compare what a set says of a kind, or by default: nothing said is as loose as an allow, and hides nothing."""
+    if before == after:
+        return False
+    if before is None:
+        return after != "deny"
+    if after is None:
+        return before != "allow"
+    return strictness(after) < strictness(before)
+
+
+def list_is_looser(before: Collection[str], after: Collection[str], old: Sets, new: Sets) -> bool:
+    """Return whether a list of sets may allow more for the sets that came or went; what they say is not compared."""
+    gone = (old[name] for name in before if name not in after and name in old)
+    come = (new[name] for name in after if name not in before and name in new)
+    return any(set(said(ready)) - {"allow"} for ready in gone) or any(set(said(ready)) - {"deny"} for ready in come)
+
+
+def said(ready: ReadySet) -> Iterator[Action]:
+    """Yield every verdict that a set may give."""
+    yield from (rule.action for rule in ready.rules)
+    yield from ready.kinds.values()
+    if ready.default is not None:
+        yield ready.default
+
+
+# ------------------------------------------------------------------------------------- what values set
+
+
+@frozen
+class Grants:
+    """What a value sets that permissions and commands depend on."""
+
+    permissions: tuple[tuple[str, ...], ...] = ()
+    auto_answers: tuple[ListEdit, ...] = ()
+    servers: tuple[tuple[str, bool], ...] = ()
+
+
+NO_GRANTS = Grants()
+
+
+def grants(option: Option, value: Value) -> Grants:
+    """Return what a value grants or takes, with the implicit patch of its source."""
+    if value.patch is NOTHING and not (value.from_source and option.target in ("permissions", "auto_answers", "mcp")):
+        return NO_GRANTS
+    return grants_of(option.patch(value))
+
+
+def grants_of(patch: Patch) -> Grants:
+    """Return what a patch grants or takes."""
+    servers = tuple((key[1], bool(on)) for key, on in patch.keys.items() if key[0] == "mcp")
+    return Grants(patch.permissions, patch.auto_answers, servers + patch.server_globs)
+
+
+def grants_more(before: Grants, after: Grants, snapshot: Snapshot) -> bool:
+    """Return whether a value may allow more than it did, the sets themselves being as they are."""
+    if before == after:
+        return False
+    new_servers = {server for server in after.servers if server[1]} - set(before.servers)
+    if new_servers or before.auto_answers != after.auto_answers:
+        return True
+    return before.permissions != after.permissions and (before.permissions != () or not _is_mask(after, snapshot))
+
+
+def _is_mask(after: Grants, snapshot: Snapshot) -> bool:
+    """Return whether lists say nothing looser than the base's kinds and defaults, which they silence (E41)."""
+    sets = snapshot.permissions
+    base = [sets[name] for name in snapshot.base.permissions if name in sets]
+    words = [word for ready in base for word in (*ready.kinds.values(), *([ready.default] if ready.default else []))]
+    least = max((strictness(word) for word in words), default=strictness("ask"))
+    masks = (sets[name] for names in after.permissions for name in names if name in sets)
+    return all(strictness(word) >= least for ready in masks for word in said(ready))
+
+
+# ---------------------------------------------------------------------------- what chooses among the values
+
+
+@frozen
+class Deciding:
+    """What decides about an option's value where the user picks nothing."""
+
+    chain: tuple[object, ...]
+    when: Condition
+    filters: tuple[Filter, ...]
+    conditions: Mapping[str, tuple[Condition, Hidden]]
+    preselections: Mapping[tuple[str, str], str]
+
+
+def decides_anew(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """Yield the options on whose values grants depend and that may now have another value without anybody's pick.
+
+    These are the options whose values grant something, and all on which those depend in turn. A value that is new, or
+    gone, changes nothing for who did not pick it, unless the chain of defaults leads to it.
+    """
+    was, now = _deciding_grants(before), _deciding_grants(after)
+    for name in was.keys() & now.keys():
+        if _decides_anew(was[name], now[name], before):
+            yield name
+
+
+def _decides_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
+    both = was.conditions.keys() & now.conditions.keys()
+    new = {place: value for place, value in now.preselections.items() if was.preselections.get(place) != value}
+    return (
+        was.chain != now.chain
+        or was.when != now.when
+        or [one.patterns for one in was.filters] != [one.patterns for one in now.filters]
+        or any(was.conditions[name] != now.conditions[name] for name in both)
+        or not was.preselections.keys() <= now.preselections.keys()
+        or any(place[1] in before.options[place[0]].known for place in new if place[0] in before.options)
+    )
+
+
+def _deciding_grants(snapshot: Snapshot) -> dict[str, Deciding]:
+    left = [
+        option.id
+        for option in snapshot.options.values()
+        if any(grants(option, value) != NO_GRANTS for value in option.known.values())
+    ]
+    found: dict[str, Deciding] = {}
+    while left:
+        name = left.pop()
+        if name not in found and name in snapshot.options:
+            found[name] = _deciding(snapshot, snapshot.options[name])
+            wiring = snapshot.wiring[name]
+            left += [*wiring.preselected_by, *wiring.forced_by, *_asked(found[name])]
+            if "capability" in left:
+                left[left.index("capability")] = snapshot.owners.get(MODEL, "")
+    return found
+
+
+def _deciding(snapshot: Snapshot, option: Option) -> Deciding:
+    base = snapshot.ownership[option.id].base_values
+    return Deciding(
+        chain=(option.default, option.data_default, next(iter(option.values), None), option.hidden, base),
+        when=option.when,
+        filters=option.filters,
+        conditions={name: (value.when, value.hidden) for name, value in option.values.items()},
+        preselections={
+            (name, value.id): value.preselect[option.id]
+            for name in snapshot.wiring[option.id].preselected_by
+            if name in snapshot.options
+            for value in snapshot.options[name].known.values()
+            if option.id in value.preselect
+        },
+    )
+
+
+def _asked(deciding: Deciding) -> Iterator[str]:
+    """Yield what conditions and filters of an option are about."""
+    yield from (test.about for when, _ in deciding.conditions.values() for test in when)
+    yield from (test.about for test in deciding.when)
+    yield from (name for one in deciding.filters for name in one.options)
