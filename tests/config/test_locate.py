@@ -97,6 +97,7 @@ def test_problems_raised_within_get_their_places() -> None:
         'headers.cookie = "marker"',
         'params = { api-key = "marker" }',
         'base_url = "https://me:marker@host/"',
+        'base_url = "https://me:a@marker@host/"',
         'x = { y = { client_secret = "marker" } }',
     ],
 )

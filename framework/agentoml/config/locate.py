@@ -139,7 +139,7 @@ def _line_of(source: str, offset: int) -> str:
     return source[start : len(source) if end == -1 else end].rstrip("\r")
 
 
-_USER_OF_URL = re.compile(r"(?<=://)[^/@\s\"']+(?=@)")
+_USER_OF_URL = re.compile(r"(?<=://)[^/\s\"']+(?=@)")
 
 
 def _masked(line: str, start: int, secrets: Sequence[Span]) -> str:

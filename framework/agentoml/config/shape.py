@@ -12,17 +12,17 @@ from typing import Any, get_args
 from agentoml.config import schema
 from agentoml.config.notation import Kind
 from agentoml.config.problems import Problem, did_you_mean, quoted, shown
-from agentoml.config.profile import LATER, REAL, Budget
+from agentoml.config.profile import LATER, Budget
 
 CATEGORIES = ("mode", "model", "model_config", "thought_level")
 CAPABILITIES = ("tools", "images", "documents", "audio", "reasoning")
 ADAPTERS = ("openai", "openai-responses", "anthropic", "scripted", "replay")
 KINDS: tuple[str, ...] = get_args(Kind)
 
-LATER_ADAPTERS = {"openai-responses": REAL, "anthropic": REAL, "litellm": REAL, "replay": LATER}
+LATER_ADAPTERS = {"replay": LATER}
 """Adapters that wait for the work named, as keys do by `later`."""
 
-_THERE_ARE = f"there are: {', '.join(adapter for adapter in ADAPTERS if adapter not in LATER_ADAPTERS)}"
+_THERE_ARE = f"there are: {', '.join(adapter for adapter in ADAPTERS if adapter not in LATER_ADAPTERS)}, litellm/NAME"
 
 Found = Iterator[Problem]
 
@@ -66,8 +66,23 @@ def _word(word: str, path: tuple[str | int, ...], words: tuple[str, ...], own: s
 
 
 def _url(url: str | None, key: str) -> Found:
-    if url is not None and not re.fullmatch(r"https?://[^\s/?#]+\S*", url):
-        yield _problem("AGT110", "this is not a URL of the web", key, 'write "https://HOST/PATH"')
+    if url is None:
+        return
+    from urllib.parse import urlsplit
+
+    hint = 'write "https://HOST/PATH"'
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable() and " " not in url
+        _ = parts.port  # a ValueError where it is none
+    except ValueError:
+        yield _problem("AGT110", "this is not a URL", key, hint)
+        return
+    if not usable:
+        yield _problem("AGT110", "this is not a URL of the web", key, hint)
+    elif "@" in parts.netloc:
+        better = "api_key" if key == "base_url" else "headers.Authorization"
+        yield _problem("AGT113", "credentials must not stand in a URL", key, f'write {better} = {{ env = "NAME" }}')
 
 
 def _positive(table: Any, keys: tuple[str, ...], *, zero: bool = False) -> Found:
