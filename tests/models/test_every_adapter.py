@@ -61,7 +61,11 @@ DIALECTS = {
 }
 
 
-LITELLM_MARKS = (pytest.mark.litellm, pytest.mark.filterwarnings("ignore"))  # it warns of itself
+LITELLM_MARKS = (
+    pytest.mark.litellm,
+    pytest.mark.xdist_group("litellm"),  # with --dist loadgroup one worker imports it, not every one
+    pytest.mark.filterwarnings("ignore"),  # it warns of itself
+)
 
 
 @pytest.fixture(params=[pytest.param(name, marks=LITELLM_MARKS if name == "litellm" else ()) for name in DIALECTS])

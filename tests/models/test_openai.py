@@ -341,6 +341,38 @@ async def test_reasoning_is_sent_back_within_the_tool_calls_of_its_question_only
     assert sent == ["Hm", None, None]
 
 
+async def test_signed_thoughts_that_a_gateway_passes_on_are_sent_back_whole() -> None:
+    def part(**block: Any) -> str:
+        return openai.chunk({"thinking_blocks": [{"type": "thinking", **block}]})
+
+    redacted = {"type": "redacted_thinking", "data": "sealed"}
+    server = HttpServer(
+        openai.answer(
+            part(thinking="One", signature=None),
+            part(thinking=" thought."),
+            part(thinking="", signature="first"),
+            openai.chunk({"thinking_blocks": [redacted]}),
+            part(thinking="Two", signature="second"),
+            openai.tool_call(0, "1", "x", "{}"),
+            openai.finish("tool_calls"),
+        ),
+        openai.says("ok"),
+    )
+    async with server:
+        adapter = adapter_for(server)
+        end = end_of([event async for event in adapter.stream(request())])
+        answer = AssistantMessage("", "", end.tool_requests, end.opaque)
+        question = request(UserMessage((TextPart("?"),)), answer, ToolMessage("1", ()))
+        assert [event async for event in adapter.stream(question)]
+        await adapter.aclose()
+
+    assert server.requests[1].json["messages"][2]["thinking_blocks"] == [
+        {"type": "thinking", "thinking": "One thought.", "signature": "first"},
+        redacted,
+        {"type": "thinking", "thinking": "Two", "signature": "second"},
+    ]
+
+
 async def test_text_that_has_no_bytes_in_utf8_is_sent_as_question_marks() -> None:
     body = await body_of(request(UserMessage((TextPart("a\ud800b ü"),))))
 

@@ -46,7 +46,9 @@ class UserMessage:
 
 @frozen
 class AssistantMessage:
-    """What the model said. `opaque` is what its adapter wants back unchanged (signatures of thoughts, ids)."""
+    """What the model said. `opaque` is what its adapter wants back unchanged (signatures of thoughts, ids): JSON,
+    with the `origin` it came from. An adapter sends it back to that origin only; any other builds the message anew.
+    """
 
     text: str = ""
     thought: str = ""

@@ -151,11 +151,11 @@ class ChatAnswer:
 
     def _take_thinking(self, part: dict[str, Any]) -> None:
         """Add a part of a signed thought, as LiteLLM passes them on; its signature is its last part."""
-        open_block = self._thinking[-1] if self._thinking else None
-        if open_block is None or part.get("type") != "thinking" or open_block[-1].get("signature"):
-            self._thinking.append([part])
+        last = self._thinking[-1][-1] if self._thinking else {}
+        if part.get("type") == last.get("type") == "thinking" and not last.get("signature"):
+            self._thinking[-1].append(part)
         else:
-            open_block.append(part)
+            self._thinking.append([part])
 
     def _take_call(self, part: dict[str, Any]) -> None:
         """Add a part of a tool call.

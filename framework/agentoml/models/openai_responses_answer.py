@@ -84,11 +84,9 @@ class ResponsesAnswer:
                 raise self._failure(event["response"].get("error"))
             case "error":
                 raise self._failure(event.get("error") or event)
-            case None if "error" in event:
+            case None if event.get("error"):
                 raise self._failure(event["error"])
             case None if event.get("object") == "response":  # an answer that is no stream
-                if event.get("error"):
-                    raise self._failure(event["error"])
                 return self._end(event)
         return []
 

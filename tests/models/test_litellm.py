@@ -1,0 +1,84 @@
+"""What is particular about litellm; what it has in common with the others: test_every_adapter.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agentoml.models.litellm import _arguments
+from agentoml.models.model import ModelRequest
+
+OBSERVE = """
+import asyncio, json, os, sys
+from agentoml.config.schema import Provider
+from agentoml.errors import ModelError
+from agentoml.models import litellm
+from agentoml.models.adapters import open_adapter
+from agentoml.models.model import ModelRequest, TextPart, UserMessage
+
+async def main():
+    adapter = open_adapter("p", Provider(adapter="litellm/no-such-provider"), None)
+    seen = {"before": "litellm" in sys.modules}
+    environment = dict(os.environ)
+    turns, warming = 0, asyncio.gather(litellm.warm(), litellm.warm())
+    while not warming.done():
+        await asyncio.sleep(0.005)
+        turns += 1
+    first, second = await warming
+    seen |= {"same": first is second, "environment_kept": dict(os.environ) == environment}
+    seen |= {"loop_went_on": turns > 5, "from_the_project": os.environ.get("FROM_THE_PROJECT")}
+    try:
+        await anext(adapter.stream(ModelRequest("m", "", (UserMessage((TextPart("x"),)),))))
+    except ModelError as error:
+        seen |= {"kind": error.kind, "message": str(error)}
+    await litellm.close_connections()
+    print(json.dumps(seen))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.litellm
+@pytest.mark.xdist_group("litellm")
+def test_it_is_imported_beside_the_event_loop_quietly_and_leaves_the_environment_alone(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FROM_THE_PROJECT=yes\n", encoding="utf-8")
+
+    ran = subprocess.run([sys.executable, "-c", OBSERVE], capture_output=True, text=True, check=True, cwd=tmp_path)
+
+    assert ran.stderr == ""
+    (line,) = ran.stdout.splitlines()  # nothing else was printed
+    seen = json.loads(line)
+    message = seen.pop("message")
+    assert seen == {
+        "before": False,
+        "same": True,
+        "environment_kept": True,
+        "loop_went_on": True,
+        "from_the_project": None,
+        "kind": "bad_request",
+    }
+    assert message.startswith("litellm/no-such-provider failed: ")
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"max_output": 100}, {"max_tokens": 100}),
+        ({"max_output": 100, "params": {"max_completion_tokens": 50}}, {"max_completion_tokens": 50}),
+        ({"reasoning": "high"}, {"reasoning_effort": "high"}),
+        ({"params": {"num_retries": 2, "aws_region_name": "x"}}, {"num_retries": 2, "aws_region_name": "x"}),
+    ],
+)
+def test_its_arguments_are_those_of_chat_completions_with_words_of_its_own(
+    more: dict[str, object], expected: dict[str, object]
+) -> None:
+    plain = _arguments(ModelRequest("m", "", ()), "here")
+
+    arguments = _arguments(ModelRequest("m", "", (), **more), "here")  # type: ignore[arg-type]
+
+    assert plain["num_retries"] == plain["max_retries"] == 0
+    assert {name: value for name, value in arguments.items() if plain.get(name) != value} == expected
