@@ -1,0 +1,87 @@
+"""What a turn and a session may spend, and what happens when a model can't be had."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from agent_process import agent_process, shown
+
+OFFLINE = """
+schema = 1
+[providers.offline]
+adapter = "scripted"
+[providers.offline.replies.read]
+match = "*read*"
+steps = [
+  { tool = "read_file", args = { path = "a.txt" } }, { text = "One. " },
+  { tool = "read_file", args = { path = "a.txt" } }, { text = "Two. " },
+]
+[providers.offline.replies.slow]
+match = "*slow*"
+steps = [{ text = "Wait." }, { wait = "10m", text = "Never." }]
+[models.m]
+provider = "offline"
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "words", "reason"),
+    [
+        ("turn = { model_calls = 2 }", "read", "the turn may make 2 model calls"),
+        ("turn = { tool_calls = 1 }", "read", "the turn may make 1 tool calls"),
+        ("session = { tokens = 1 }", "read", "the session may use 1 tokens"),
+        ('turn = { time = "200ms" }', "slow", "the turn may take 0.2 s"),
+    ],
+)
+async def test_a_spent_budget_ends_the_turn_with_a_message(
+    tmp_path: Path, limits: str, words: str, reason: str
+) -> None:
+    (tmp_path / "a.txt").write_text("a", encoding="utf-8")
+    config = tmp_path / "agent.toml"
+    config.write_text(f"{OFFLINE}[agent]\nlimits.{limits}\n", encoding="utf-8")
+    async with agent_process(config) as agent:
+        session = await agent.new_session(tmp_path)
+        assert (await agent.prompt(session, words))["stopReason"] == "max_turn_requests"
+        assert reason in agent.said()
+
+
+FALLBACK = """
+schema = 1
+[providers.flaky]
+adapter = "scripted"
+retry = { attempts = 2, base = "1ms", max = "2ms" }
+[providers.flaky.replies.all]
+steps = [{ error = "overloaded" }]
+[providers.offline]
+adapter = "scripted"
+[models.big]
+provider = "flaky"
+fallback = ["other", "small"]
+[models.other]
+provider = "flaky"
+[models.small]
+provider = "offline"
+[options.model]
+values_from = "models"
+"""
+
+
+async def test_an_overloaded_model_is_replaced_for_the_turn_and_the_client_sees_it(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text(FALLBACK, encoding="utf-8")
+    async with agent_process(config) as agent:
+        session = await agent.new_session(tmp_path)
+        assert await agent.prompt(session, "hello") == {"stopReason": "end_turn"}
+        assert "hello" in agent.said()
+        seen = [shown(update["configOptions"])["model"] for update in agent.updates("config_option_update")]
+        assert seen == ["other", "small", "big"], "each in turn while it answers, and the pick again afterwards"
+
+
+async def test_without_a_fallback_that_answers_the_turn_says_why_it_ends(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text(FALLBACK.replace('["other", "small"]', '["other"]'), encoding="utf-8")
+    async with agent_process(config) as agent:
+        session = await agent.new_session(tmp_path)
+        answer = await agent.prompt(session, "hello")
+        assert answer["_meta"]["agentoml"]["error"]["kind"] == "overloaded"
