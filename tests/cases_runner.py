@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 import attrs
 from attrs import define, field, frozen
@@ -24,7 +23,7 @@ from agentoml.config.problems import Problem
 from agentoml.config.schema import Config
 from agentoml.config.structure import converter
 from agentoml.errors import ConfigError
-from agentoml.permissions.calls import Call, World
+from agentoml.permissions.calls import World
 from agentoml.permissions.verdict import InForce, verdict
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.link import link
@@ -32,7 +31,7 @@ from agentoml.snapshot.params import request_params
 from agentoml.snapshot.resolve import ClientFacts, Resolved, resolve
 from agentoml.snapshot.selections import Refused, Selections, pick
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.snapshot.tool_names import BUILT_IN_KINDS, declared_kind, kind_of
+from agentoml.snapshot.tool_names import ToolTables
 from agentoml.snapshot.turns import end_turn, expire, start_command
 
 REPOSITORY = Path(__file__).parents[1]
@@ -149,6 +148,10 @@ class ResolvedDriver:
         return cls(case, snapshot, client)
 
     @property
+    def tools(self) -> ToolTables:
+        return ToolTables(self.snapshot.tools, self.snapshot.tool_kinds)
+
+    @property
     def resolved(self) -> Resolved:
         return resolve(self.snapshot, self.client, self.selections)
 
@@ -194,12 +197,17 @@ class ResolvedDriver:
         return list(self.resolved.profile.instructions_append)
 
     def shows_tool(self, name: str) -> bool:
-        return self.resolved.profile.shows(name, kind_of(self.snapshot, name))
+        return self.resolved.profile.shows(name, self.tools.kind(name))
 
     def verdict(self, call: Mapping[str, Any]) -> str:
         profile = self.resolved.profile
         in_force = InForce(profile.permissions_base, profile.permissions_patches, profile.auto_answers)
-        judged = verdict(call_of(self.snapshot, call), in_force, self.snapshot.permissions, world_of(self.case))
+        judged = verdict(
+            self.tools.call(call["tool"], call.get("args", {})),
+            in_force,
+            self.snapshot.permissions,
+            world_of(self.case),
+        )
         return judged.verdict
 
 
@@ -212,22 +220,6 @@ def request_like(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # -------------------------------------------------------------------------------------------------- verdicts
-
-
-def call_of(snapshot: Snapshot, call: Mapping[str, Any]) -> Call:
-    """Return a call as permissions see it: its kind, its declared paths, the host it asks."""
-    name, args = call["tool"], call.get("args", {})
-    declared = declared_kind(snapshot, name)
-    if declared is not None and declared.locations:
-        locations = declared.locations
-    elif name in snapshot.tools:
-        locations = snapshot.tools[name].locations
-    else:
-        sources = ("{source}", "{destination}") if name == "move_file" else ("{path}",)
-        locations = sources if name in BUILT_IN_KINDS else ()
-    paths = tuple(str(args[place.strip("{}")]) for place in locations if place.strip("{}") in args)
-    host = urlsplit(args["url"]).hostname if name == "fetch_url" else None
-    return Call(name, kind_of(snapshot, name), args, paths, host)
 
 
 def world_of(case: Case) -> World:

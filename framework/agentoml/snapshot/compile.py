@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from agentoml.config.schema import Agent
-from agentoml.config.schema import ToolKind as WrittenToolKind
 from agentoml.permissions.sets import compile_sets
 from agentoml.snapshot.fold import edited_commands
 from agentoml.snapshot.link import Linked
 from agentoml.snapshot.option_tables import OptionTable
 from agentoml.snapshot.patches import Patch, text_of
-from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot, ToolKind
+from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot
+from agentoml.snapshot.tool_names import tool_kinds
 from agentoml.snapshot.wiring import wiring
 
 NOT_GIVEN_PERMISSIONS = ("standard",)
@@ -56,7 +56,7 @@ def compile_(linked: Linked) -> Snapshot:
         ),
         commands=MappingProxyType(commands),
         tools=MappingProxyType(dict(config.tools)),
-        tool_kinds=tuple((name, _tool_kind(written)) for name, written in config.tool_kinds.items()),
+        tool_kinds=tool_kinds(config.tool_kinds),
         forgetful=any(_forgets(option) for option in linked.options.values()),
     )
 
@@ -82,12 +82,6 @@ def _display(
     """Return the options as they are shown: those that `option_order` names first, the others as declared."""
     named = [name for one in wanted for name in options if name == one or tables[name].path[-1] == one]
     return tuple(dict.fromkeys((*named, *options)))
-
-
-def _tool_kind(written: str | WrittenToolKind) -> ToolKind:
-    if isinstance(written, str):
-        return ToolKind(kind=written)
-    return ToolKind(written.kind, written.title, written.locations)
 
 
 def _forgets(option: Option) -> bool:

@@ -9,6 +9,8 @@ from attrs import frozen
 from agentoml.config.problems import Problem, quoted
 from agentoml.config.schema import Config
 from agentoml.errors import ConfigError
+from agentoml.permissions.examples import failures
+from agentoml.permissions.sets import compile_set
 from agentoml.snapshot import sources
 from agentoml.snapshot.catalog import catalog
 from agentoml.snapshot.option_tables import OptionTable, option_tables
@@ -18,6 +20,7 @@ from agentoml.snapshot.patches import Key, Patch
 from agentoml.snapshot.places import place_of
 from agentoml.snapshot.references import name_problems
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
+from agentoml.snapshot.tool_names import ToolTables, tool_kinds
 from agentoml.snapshot.values import Values
 from agentoml.snapshot.warnings import base_warnings, forcing_warnings
 from agentoml.snapshot.wiring import Edge, edges, working_order
@@ -43,7 +46,8 @@ def link(config: Config) -> Linked:
     """Give every name in a configuration its thing.
 
     Raises:
-        ConfigError: every name that names nothing, every key that two options set, every circle (E1, E4, E22, E31).
+        ConfigError: every name that names nothing, every key that two options set, every circle (E1, E4, E22, E31),
+            and every example that does not hold (E50).
     """
     models = catalog(config.models)
     tables = option_tables(config)
@@ -56,6 +60,7 @@ def link(config: Config) -> Linked:
     problems = [
         *name_problems(config, models, tables, options),
         *(problem for clash in clashes for problem in _clash(clash, tables)),
+        *_examples(config),
         *(problem for circle in circles for problem in _circle(circle, config, tables)),
     ]
     if problems:
@@ -87,6 +92,20 @@ def _circle(circle: tuple[Edge, ...], config: Config, tables: Mapping[str, Optio
             place_of(config, tables.get(edge.option), edge.value, edge.key),
             hint="remove one of these conditions or settings",
         )
+
+
+def _examples(config: Config) -> Iterator[Problem]:
+    """Yield the examples of permission sets that do not come out as they say (E50)."""
+    tools = ToolTables(config.tools, tool_kinds(config.tool_kinds))
+    for name, written in config.permissions.items():
+        if written.examples:
+            for failure in failures(compile_set(name, written), written.examples, tools.call):
+                yield Problem(
+                    "AGT204",
+                    f"the example {quoted(failure.name)} comes out as {failure.found}, not as {failure.expected}",
+                    ("permissions", name, "examples", failure.name, "expect"),
+                    hint="an example is judged by its own set alone",
+                )
 
 
 def _node(node: str) -> str:

@@ -18,7 +18,7 @@ from agentoml.snapshot.option_tables import OptionTable
 from agentoml.snapshot.precedence import is_glob
 from agentoml.snapshot.snapshot import Catalog
 from agentoml.snapshot.snapshot import Option as BuiltOption
-from agentoml.snapshot.tool_names import all_tool_names
+from agentoml.snapshot.tool_names import BUILT_IN_KINDS
 from agentoml.snapshot.values import NO_SET
 
 Found = Iterator[Problem]
@@ -104,7 +104,7 @@ class Names:
             server = plain[4:].partition("/")[0]
             if not is_glob(server) and server not in self.config.mcp:
                 yield unknown(server, "MCP server", path, self.config.mcp)
-        elif not is_glob(plain) and plain not in (names := all_tool_names(self.config.tools)):
+        elif not is_glob(plain) and plain not in (names := (*BUILT_IN_KINDS, *self.config.tools)):
             yield unknown(plain, "tool", path, names)
 
     # ------------------------------------------------------------------------------------------------ picks

@@ -1,11 +1,15 @@
-"""The names and kinds of tools that a configuration may speak of (DESIGN section 7)."""
+"""The names, kinds and paths of tools as far as a configuration tells them, without the tools themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from agentoml.config.schema import ToolDefinition
+from attrs import frozen
+
+from agentoml.config import schema
+from agentoml.permissions.calls import Call, host_of
 from agentoml.snapshot.precedence import most_specific
 from agentoml.snapshot.snapshot import Snapshot, ToolKind
 
@@ -24,6 +28,17 @@ BUILT_IN_KINDS: Mapping[str, str] = MappingProxyType({
     "ask_user": "other",
     "delegate": "other",
 })  # fmt: skip
+"""The built-in tools and their kinds (DESIGN section 7)."""
+
+ToolKinds = tuple[tuple[str, ToolKind], ...]
+
+
+def tool_kinds(tables: Mapping[str, str | schema.ToolKind]) -> ToolKinds:
+    """Return `[tool_kinds]`, in declared order."""
+    return tuple(
+        (name, ToolKind(kind=said) if isinstance(said, str) else ToolKind(said.kind, said.title, said.locations))
+        for name, said in tables.items()
+    )
 
 
 def declared_kind(snapshot: Snapshot, tool: str) -> ToolKind | None:
@@ -31,17 +46,35 @@ def declared_kind(snapshot: Snapshot, tool: str) -> ToolKind | None:
     return most_specific(snapshot.tool_kinds, tool)
 
 
-def kind_of(snapshot: Snapshot, tool: str) -> str:
-    """Return the kind of a tool as permissions see it: declared, its own, else `other`."""
-    declared = declared_kind(snapshot, tool)
-    if declared is not None and declared.kind is not None:
-        return declared.kind
-    definition: ToolDefinition | None = snapshot.tools.get(tool)
-    if definition is not None and definition.kind is not None:
-        return definition.kind
-    return BUILT_IN_KINDS.get(tool, "other")
+@frozen
+class ToolTables:
+    """`[tools]` and `[tool_kinds]`: what is known of a tool by its name."""
 
+    tools: Mapping[str, schema.ToolDefinition]
+    kinds: ToolKinds
 
-def all_tool_names(tools: Iterable[str]) -> tuple[str, ...]:
-    """Return every tool that has a name of its own: the built-in ones and those of `[tools]`."""
-    return (*BUILT_IN_KINDS, *tools)
+    def kind(self, tool: str) -> str:
+        """Return the kind of a tool as permissions see it: declared, its own, else `other`."""
+        declared = most_specific(self.kinds, tool)
+        if declared is not None and declared.kind is not None:
+            return declared.kind
+        definition = self.tools.get(tool)
+        own = definition.kind if definition is not None else None
+        return own or BUILT_IN_KINDS.get(tool, "other")
+
+    def call(self, tool: str, args: Mapping[str, Any]) -> Call:
+        """Return a call as permissions see it: with its kind, its declared paths and the host it asks."""
+        paths = tuple(str(args[name]) for name in self._locations(tool) if name in args)
+        url = args.get("url") if tool == "fetch_url" else None
+        return Call(tool, self.kind(tool), args, paths, host_of(url) if isinstance(url, str) else None)
+
+    def _locations(self, tool: str) -> tuple[str, ...]:
+        """Return the arguments of a tool that are paths."""
+        declared = most_specific(self.kinds, tool)
+        if declared is not None and declared.locations:
+            return tuple(name.strip("{}") for name in declared.locations)
+        if tool in self.tools:
+            return tuple(name.strip("{}") for name in self.tools[tool].locations)
+        if tool == "move_file":
+            return ("source", "destination")
+        return ("path",) if tool in BUILT_IN_KINDS else ()
