@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -10,9 +12,16 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+NUDGE = signal.SIGURG
+NUDGE_AFTER_SECONDS = (0.05, 0.5, 2.0)
+
 
 class Background:
-    """Runs coroutines while it is entered; leaving it cancels what still runs."""
+    """Runs coroutines while it is entered (by the main thread); leaving it cancels what still runs.
+
+    A Ctrl-C that arrives just before `input` begins to wait would be noticed only at the next key. So the loop hears
+    of each too, and interrupts the main thread a little later by a signal that does nothing else.
+    """
 
     def __init__(self) -> None:
         self._over: asyncio.Event
@@ -22,11 +31,19 @@ class Background:
     def __enter__(self) -> Background:
         self._thread.start()
         self._loop = self._started.result()
+        self._signals, signals = os.pipe()
+        os.set_blocking(signals, False)
+        signal.set_wakeup_fd(signals, warn_on_full_buffer=False)
+        signal.signal(NUDGE, lambda *_: None)
+        self.call(lambda: self._loop.add_reader(self._signals, self._heard_signals))
         return self
 
     def __exit__(self, *_: object) -> None:
         self.call(self._over.set)
         self._thread.join()
+        os.close(signal.set_wakeup_fd(-1))
+        os.close(self._signals)
+        signal.signal(NUDGE, signal.SIG_DFL)
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine on the loop and return its future."""
@@ -44,3 +61,10 @@ class Background:
         self._over = asyncio.Event()
         self._started.set_result(asyncio.get_running_loop())
         await self._over.wait()
+
+    def _heard_signals(self) -> None:
+        if signal.SIGINT in os.read(self._signals, 4096):
+            main = threading.main_thread().ident
+            assert main is not None
+            for delay in NUDGE_AFTER_SECONDS:
+                self._loop.call_later(delay, signal.pthread_kill, main, NUDGE)
