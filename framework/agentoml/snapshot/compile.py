@@ -7,13 +7,13 @@ from types import MappingProxyType
 
 from agentoml.config.schema import Agent
 from agentoml.permissions.sets import compile_sets
-from agentoml.snapshot.fold import edited_commands
 from agentoml.snapshot.link import Linked
-from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.linking.option_tables import OptionTable
+from agentoml.snapshot.linking.wiring import wiring
 from agentoml.snapshot.patches import Patch, text_of
+from agentoml.snapshot.resolving.fold import edited_commands
 from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot
 from agentoml.snapshot.tool_names import tool_kinds
-from agentoml.snapshot.wiring import wiring
 
 NOT_GIVEN_PERMISSIONS = ("standard",)
 """What a call is judged by where `[agent] permissions` says nothing."""

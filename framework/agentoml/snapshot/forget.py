@@ -6,8 +6,8 @@ from attrs import evolve
 
 from agentoml.snapshot.picks import Pick, Selections
 from agentoml.snapshot.resolve import resolve
+from agentoml.snapshot.resolving.state import ClientFacts, State
 from agentoml.snapshot.snapshot import Snapshot, Value
-from agentoml.snapshot.state import ClientFacts, State
 
 
 def forget(snapshot: Snapshot, client: ClientFacts, selections: Selections) -> Selections:

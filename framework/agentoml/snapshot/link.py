@@ -11,19 +11,19 @@ from agentoml.config.schema import Config
 from agentoml.errors import ConfigError
 from agentoml.permissions.examples import failures
 from agentoml.permissions.sets import compile_set
-from agentoml.snapshot import sources
-from agentoml.snapshot.catalog import catalog
-from agentoml.snapshot.option_tables import OptionTable, option_tables
-from agentoml.snapshot.options import built_option
-from agentoml.snapshot.owners import Clash, owners, ownership
+from agentoml.snapshot.linking import sources
+from agentoml.snapshot.linking.catalog import catalog
+from agentoml.snapshot.linking.option_tables import OptionTable, option_tables
+from agentoml.snapshot.linking.options import built_option
+from agentoml.snapshot.linking.owners import Clash, owners, ownership
+from agentoml.snapshot.linking.places import place_of
+from agentoml.snapshot.linking.references import name_problems
+from agentoml.snapshot.linking.values import Values
+from agentoml.snapshot.linking.warnings import base_warnings, forcing_warnings
+from agentoml.snapshot.linking.wiring import Edge, edges, working_order
 from agentoml.snapshot.patches import Key, Patch
-from agentoml.snapshot.places import place_of
-from agentoml.snapshot.references import name_problems
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
 from agentoml.snapshot.tool_names import ToolTables, tool_kinds
-from agentoml.snapshot.values import Values
-from agentoml.snapshot.warnings import base_warnings, forcing_warnings
-from agentoml.snapshot.wiring import Edge, edges, working_order
 
 
 @frozen(eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentoml.snapshot.fold import put
 from agentoml.snapshot.patches import leaves, thaw
 from agentoml.snapshot.profile import Profile
+from agentoml.snapshot.resolving.fold import put
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 from attrs import evolve, frozen
 
+from agentoml.snapshot.resolving.state import Place, View
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.snapshot.state import Place, View
 
 
 @frozen

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from agentoml.snapshot.chain import choose
-from agentoml.snapshot.conditions import holds, is_hidden
-from agentoml.snapshot.fold import fold, model_in_force
-from agentoml.snapshot.forcing import forced
-from agentoml.snapshot.listing import in_groups, listing_of
 from agentoml.snapshot.picks import Selections, view_of
 from agentoml.snapshot.profile import Profile
+from agentoml.snapshot.resolving.chain import choose
+from agentoml.snapshot.resolving.conditions import holds, is_hidden
+from agentoml.snapshot.resolving.fold import fold, model_in_force
+from agentoml.snapshot.resolving.forcing import forced
+from agentoml.snapshot.resolving.listing import in_groups, listing_of
+from agentoml.snapshot.resolving.state import Active, ClientFacts, State, View
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, ON, Option, RenderedOption, RenderedValue, Snapshot
-from agentoml.snapshot.state import Active, ClientFacts, State, View
 
 __all__ = ["ClientFacts", "Profile", "RenderedOption", "RenderedValue", "Resolved", "resolve"]
 

@@ -7,14 +7,14 @@ from typing import Any, Literal
 from attrs import evolve
 
 from agentoml.config.problems import quoted
-from agentoml.snapshot.chain import preselecting
-from agentoml.snapshot.conditions import is_hidden
 from agentoml.snapshot.forget import forget
-from agentoml.snapshot.listing import unlisted
 from agentoml.snapshot.picks import Pick, RunningTurn, Selections, stored, view_of, with_pick, without
 from agentoml.snapshot.resolve import is_rendered, offered_values, resolve, work_out
+from agentoml.snapshot.resolving.chain import preselecting
+from agentoml.snapshot.resolving.conditions import is_hidden
+from agentoml.snapshot.resolving.listing import unlisted
+from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, Place, State
 from agentoml.snapshot.snapshot import OFF, ON, Option, Snapshot, Value
-from agentoml.snapshot.state import Active, Claim, ClientFacts, Place, State
 
 __all__ = ["Pick", "Refused", "Selections", "belongs_to", "pick", "pick_value", "reconcile"]
 

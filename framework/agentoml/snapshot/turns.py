@@ -5,13 +5,13 @@ from __future__ import annotations
 from attrs import evolve
 
 from agentoml.config.problems import quoted
-from agentoml.snapshot.conditions import holds, is_hidden
 from agentoml.snapshot.forget import forget
 from agentoml.snapshot.picks import Pick, RunningTurn, Selections, stored
 from agentoml.snapshot.resolve import resolve
+from agentoml.snapshot.resolving.conditions import holds, is_hidden
+from agentoml.snapshot.resolving.state import ClientFacts
 from agentoml.snapshot.selections import Refused, pick_value
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.snapshot.state import ClientFacts
 
 
 def start_turn(selections: Selections) -> Selections:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from attrs import evolve, frozen
 
 from agentoml.config import schema
-from agentoml.snapshot import sources
-from agentoml.snapshot.sources import Entry
+from agentoml.snapshot.linking import sources
+from agentoml.snapshot.linking.sources import Entry
 
 MODE = "mode"
 """The option that `[modes]` feeds."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from attrs import frozen
 
-from agentoml.snapshot.forcing import fitting_values
-from agentoml.snapshot.option_tables import MODE
+from agentoml.snapshot.linking.option_tables import MODE
 from agentoml.snapshot.patches import NOTHING, Key, Patch
 from agentoml.snapshot.precedence import most_specific
+from agentoml.snapshot.resolving.forcing import fitting_values
 from agentoml.snapshot.snapshot import ON, Catalog, Option, Ownership
 
 

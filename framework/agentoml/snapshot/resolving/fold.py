@@ -10,12 +10,12 @@ import attrs
 from agentoml.config.globs import divided, matches
 from agentoml.config.notation import ListEdit
 from agentoml.config.profile import Budget, Limits
-from agentoml.snapshot.chain import first_model
 from agentoml.snapshot.patches import MODEL, Key, Patch
 from agentoml.snapshot.precedence import is_glob, most_specific
 from agentoml.snapshot.profile import Profile, Servers
+from agentoml.snapshot.resolving.chain import first_model
+from agentoml.snapshot.resolving.state import State
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
-from agentoml.snapshot.state import State
 
 
 def fold(state: State) -> Profile:

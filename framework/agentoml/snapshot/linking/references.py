@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.profile import Value
 from agentoml.config.schema import Config
-from agentoml.snapshot.names import Found, Names, unknown
-from agentoml.snapshot.option_tables import MODE, OptionTable
+from agentoml.snapshot.linking.names import Found, Names, unknown
+from agentoml.snapshot.linking.option_tables import MODE, OptionTable
 from agentoml.snapshot.snapshot import Catalog, Option
 
 

@@ -13,13 +13,13 @@ from agentoml.config.problems import Path, Problem, did_you_mean, quoted
 from agentoml.config.profile import ProfileKeys
 from agentoml.config.schema import Config, Option
 from agentoml.config.shape import CAPABILITIES, KINDS
-from agentoml.snapshot import sources
-from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.linking import sources
+from agentoml.snapshot.linking.option_tables import OptionTable
+from agentoml.snapshot.linking.values import NO_SET
 from agentoml.snapshot.precedence import is_glob
 from agentoml.snapshot.snapshot import Catalog
 from agentoml.snapshot.snapshot import Option as BuiltOption
 from agentoml.snapshot.tool_names import BUILT_IN_KINDS
-from agentoml.snapshot.values import NO_SET
 
 Found = Iterator[Problem]
 CONDITION_WORDS = ("client", "capability", "trusted", "credentials")

@@ -8,12 +8,12 @@ from types import MappingProxyType
 from attrs import evolve
 
 from agentoml.config import schema
-from agentoml.snapshot import sources
-from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.linking import sources
+from agentoml.snapshot.linking.option_tables import OptionTable
+from agentoml.snapshot.linking.sources import Entry
+from agentoml.snapshot.linking.values import Values
 from agentoml.snapshot.patches import Patch, freeze, owned_key
 from agentoml.snapshot.snapshot import OFF, ON, Default, Filter, Option, Value
-from agentoml.snapshot.sources import Entry
-from agentoml.snapshot.values import Values
 
 
 def built_option(table: OptionTable, values: Values) -> Option:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentoml.config.globs import divided, matches, selects
+from agentoml.snapshot.resolving.state import State
 from agentoml.snapshot.snapshot import ON, CatalogModel, Condition, Hidden, Test
-from agentoml.snapshot.state import State
 
 
 def holds(condition: Condition, state: State, provider: str | None = None) -> bool:

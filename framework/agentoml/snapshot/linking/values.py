@@ -12,10 +12,10 @@ from agentoml.config import schema
 from agentoml.config.notation import Condition as WrittenCondition
 from agentoml.config.profile import ProfileKeys
 from agentoml.config.profile import Value as WrittenValue
-from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.linking.option_tables import OptionTable
+from agentoml.snapshot.linking.sources import Entry
 from agentoml.snapshot.patches import NOTHING, Patch, freeze, patch_of
 from agentoml.snapshot.snapshot import EMPTY, OFF, ON, Catalog, Condition, Hidden, RenderedValue, Test, Value
-from agentoml.snapshot.sources import Entry
 
 NO_SET = WrittenValue().set
 ALWAYS: Hidden = ((),)

@@ -7,10 +7,10 @@ from typing import Any
 
 from attrs import frozen
 
-from agentoml.snapshot.listing import is_well_formed, unlisted
 from agentoml.snapshot.patches import Key, Patch
+from agentoml.snapshot.resolving.listing import is_well_formed, unlisted
+from agentoml.snapshot.resolving.state import Claim, Listing, State
 from agentoml.snapshot.snapshot import Catalog, Option, Value
-from agentoml.snapshot.state import Claim, Listing, State
 
 
 @frozen

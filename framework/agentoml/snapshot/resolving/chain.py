@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import chain, takewhile
 
 from agentoml.config.globs import selects
-from agentoml.snapshot.conditions import holds, is_hidden
-from agentoml.snapshot.listing import unlisted
 from agentoml.snapshot.precedence import is_glob
+from agentoml.snapshot.resolving.conditions import holds, is_hidden
+from agentoml.snapshot.resolving.listing import unlisted
+from agentoml.snapshot.resolving.state import Listing, Place, State
 from agentoml.snapshot.snapshot import Default, Option, Snapshot, Value
-from agentoml.snapshot.state import Listing, Place, State
 
 
 def choose(option: Option, listing: Listing, state: State) -> Value | None:

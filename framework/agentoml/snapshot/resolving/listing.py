@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Set
 from attrs import evolve
 
 from agentoml.config.globs import selects
-from agentoml.snapshot.conditions import holds, is_hidden
+from agentoml.snapshot.resolving.conditions import holds, is_hidden
+from agentoml.snapshot.resolving.state import Listing, State
 from agentoml.snapshot.snapshot import Filter, Option, RenderedValue, Value
-from agentoml.snapshot.state import Listing, State
 
 LONGEST_OPEN_VALUE = 256
 

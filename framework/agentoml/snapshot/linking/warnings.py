@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.schema import Config
-from agentoml.snapshot.forcing import fitting_values
-from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.linking.option_tables import OptionTable
+from agentoml.snapshot.linking.places import place_of
+from agentoml.snapshot.linking.wiring import values_of
 from agentoml.snapshot.patches import Key, Patch
-from agentoml.snapshot.places import place_of
+from agentoml.snapshot.resolving.forcing import fitting_values
 from agentoml.snapshot.snapshot import Catalog, Option, Ownership
-from agentoml.snapshot.wiring import values_of
 
 
 def base_warnings(ownership: Mapping[str, Ownership]) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentoml.config.problems import Path
 from agentoml.config.schema import Config
-from agentoml.snapshot.option_tables import OptionTable
+from agentoml.snapshot.linking.option_tables import OptionTable
 
 
 def place_of(config: Config, table: OptionTable | None, value: str | None, key: tuple[str, ...]) -> Path:

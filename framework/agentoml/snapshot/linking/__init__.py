@@ -1,0 +1,1 @@
+"""Config -> linked, step by step: catalog, values, options, owners, what depends on what, names, warnings."""
