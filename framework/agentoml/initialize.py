@@ -13,6 +13,9 @@ from agentoml.wire.methods import capabilities
 OFFERED = ("session/new", "session/prompt", "session/cancel", "session/set_mode", "session/set_config_option")
 """The methods that the agent answers beside `initialize`; its capabilities are derived from them."""
 
+SERVERS = {"http": True, "sse": True}
+"""Ways to reach MCP servers beside stdio."""
+
 
 def initialize(config: Path | None) -> dict[str, Any]:
     """Return the result of `initialize` for a configuration; a broken one is an agent too, its sessions are refused."""
@@ -22,8 +25,14 @@ def initialize(config: Path | None) -> dict[str, Any]:
     name, version, title = (_text(agent.get(key)) for key in ("name", "version", "title"))
     return initialize_result(
         implementation(name or "agentoml", version or __version__, title),
-        capabilities(OFFERED, prompt={}, mcp={}, additional_directories=True),
+        capabilities(OFFERED, prompt=_prompt(agent.get("prompt")), mcp=SERVERS, additional_directories=True),
     )
+
+
+def _prompt(taken: object) -> dict[str, bool]:
+    """Return `promptCapabilities` of what `[agent] prompt` lists."""
+    words = taken if isinstance(taken, list) else []
+    return {"image": "image" in words, "audio": False, "embeddedContext": "embedded" in words}
 
 
 def _text(value: object) -> str | None:

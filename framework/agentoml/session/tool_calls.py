@@ -7,7 +7,6 @@ import logging
 import secrets
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from attrs import define, field, frozen
 
@@ -17,9 +16,17 @@ from agentoml.permissions.calls import Call
 from agentoml.session.permission import Show, judge, permit
 from agentoml.session.session import Session
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.tools.arguments import check_arguments, locations_of, parse_arguments, render_title, without_nulls
+from agentoml.tools.arguments import (
+    check_arguments,
+    host_of_call,
+    locations_of,
+    parse_arguments,
+    render_title,
+    without_nulls,
+)
 from agentoml.tools.names import model_name
 from agentoml.tools.tool import Content, Tool, ToolContext, ToolResult
+from agentoml.tools.urls import host_of
 from agentoml.wire import messages
 
 logger = logging.getLogger("agentoml.tools")
@@ -117,12 +124,13 @@ class ToolCalls:
             args = without_nulls(tool, parse_arguments(request.arguments))
             if problems := check_arguments(tool, args):
                 raise ToolError(f"The arguments are wrong: {'; '.join(problems)}.")
+            paths = locations_of(tool, args, self.session.cwd)
         except ToolError as error:
             failed = [messages.content_item(messages.text_block(str(error)))]
             kind: Any = tool.kind if tool is not None else "other"
             self._update(messages.tool_call(call_id, request.name, kind=kind, status="failed", content=failed))
             raise
-        announced = _Announced(request, call_id, tool, args, locations_of(tool, args, self.session.cwd))
+        announced = _Announced(request, call_id, tool, args, paths)
         self._update(messages.tool_call(call_id, render_title(tool, args), status="pending", **announced.fields()))
         return announced
 
@@ -155,8 +163,7 @@ class ToolCalls:
     def _call(self, announced: _Announced, url: str | None = None) -> Call:
         """Return what permissions judge; `url` is where a call is led to."""
         tool, args = announced.tool, announced.args
-        asked = url or (str(args.get(tool.url, "")) if tool.url else "")
-        host = urlsplit(asked).hostname if asked else None
+        host = host_of(url) if url is not None else host_of_call(tool, args)
         shadows = self.session.servers.shadows(tool.name)
         return Call(tool.name, tool.kind, args, announced.paths, host, shadows)
 
