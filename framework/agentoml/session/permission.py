@@ -51,9 +51,10 @@ async def permit(session: Session, pinned: Snapshot, call: Call, show: Show) -> 
     if judgement.verdict == "deny":
         return Decision(False, f"Denied by the permission rules ({judgement.reason}).")
     rules = remember(call) if judgement.verdict == "ask" else ()
+    what = describe(call).replace(f"{session.cwd.rstrip('/')}/", "")
     options = [
         permission_option("allow_once", "Allow once", "allow_once"),
-        *([permission_option("allow_always", f"Always allow {describe(call)} here", "allow_always")] if rules else []),
+        *([permission_option("allow_always", f"Always allow {what} here", "allow_always")] if rules else []),
         permission_option("reject_once", "Reject", "reject_once"),
     ]
     try:
