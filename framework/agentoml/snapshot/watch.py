@@ -64,7 +64,8 @@ async def watch(store: Store, hints: Hints = system_hints, mounts: Callable[[], 
         while True:
             await ears.listen_in(_places(store.files))
             with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), ears.heartbeat)
+                async with asyncio.timeout(ears.heartbeat):  # `wait_for` may lose a cancellation (Python 3.11)
+                    await changed.wait()
             changed.clear()
             seen = fingerprint(store.files)
             if seen != store.seen:
