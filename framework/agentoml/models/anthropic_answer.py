@@ -106,13 +106,18 @@ class MessagesAnswer:
                 self._add_usage(event["message"].get("usage"))
             case "message_delta":
                 self._add_usage(event.get("usage"))
-                self._stop = event["delta"].get("stop_reason") or self._stop
+                self._end(event["delta"].get("stop_reason"))
             case "message_stop":
                 self.done = True
-                self._stop = self._stop or "end_turn"
+                self._end(self._stop or "end_turn")
             case "error":
                 raise self._failure(event.get("error"))
         return []
+
+    def _end(self, reason: Any) -> None:
+        if not isinstance(reason, str | None):
+            raise TypeError
+        self._stop = reason or self._stop
 
     def _start_block(self, index: int, block: dict[str, Any]) -> list[Event]:
         texts = ["type", *(name for name in PIECES.values() if name in block)]

@@ -114,7 +114,7 @@ class ResponsesAnswer:
         return [TextDelta(_text(text)) for text in texts if text]
 
     def _add_item(self, item: dict[str, Any]) -> None:
-        if item["type"] == "function_call":
+        if _text(item["type"]) == "function_call":
             _text(item["call_id"]), _text(item["name"]), _text(item["arguments"])
         if not all(isinstance(part, dict) for part in item.get("content") or ()):
             raise TypeError
