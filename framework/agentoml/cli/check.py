@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Callable
 from typing import NamedTuple
 
 from agentoml.config import layers, merge, parse
+from agentoml.config.catalogs import with_catalogs
+from agentoml.config.explanations import explanations
+from agentoml.config.formats import render_github, to_sarif
 from agentoml.config.locate import locate, located
-from agentoml.config.problems import Problem, render_text, to_json
+from agentoml.config.problems import Problem, did_you_mean, quoted, render_text, to_json
 from agentoml.config.structure import structure
 from agentoml.errors import ConfigError
 from agentoml.snapshot.compile import compile_
@@ -25,19 +30,29 @@ class Checked(NamedTuple):
 
 
 def main(args: list[str]) -> int:
-    """Print what is wrong and return 0, or 2 if the configuration can't be used. Warnings alone are no failure."""
+    """Print what is wrong and return 0, or 2 if the configuration can't be used or warnings are denied."""
     arguments = _arguments().parse_args(args)
+    if arguments.explain:
+        return _explain(arguments.explain)
     checked = check(arguments.config)
-    if arguments.format == "json":
-        print(json.dumps([to_json(problem) for problem in checked.problems], indent=2, ensure_ascii=False))
-    else:
-        print("\n\n".join(text for text in (render_text(checked.problems), summary(checked)) if text))
-    return 0 if checked.linked else EXIT_PROBLEMS
+    print(FORMATS[arguments.format](checked), end="")
+    failed = checked.linked is None or (arguments.deny_warnings and checked.problems)
+    return EXIT_PROBLEMS if failed else 0
+
+
+def _explain(code: str) -> int:
+    known = explanations()
+    if code.upper() not in known:
+        meant = did_you_mean(code.upper(), known) or f"there are: {', '.join(known)}"
+        print(f"agentoml check: no problem has the code {quoted(code)}; {meant}", file=sys.stderr)
+        return EXIT_PROBLEMS
+    print(known[code.upper()].markdown())
+    return 0
 
 
 def check(config: str | None) -> Checked:
     """Read and compile a configuration: a file, `preset:NAME`, or with None what `agentoml run` takes."""
-    merged = merge.merge(parse.parse_all(layers.read(config)))
+    merged = merge.merge(parse.parse_all(with_catalogs(layers.read(config))))
     try:
         with located(merged):
             linked = link(structure(merged))
@@ -66,10 +81,33 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def _text(checked: Checked) -> str:
+    return "\n\n".join(text for text in (render_text(checked.problems), summary(checked)) if text) + "\n"
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _github(checked: Checked) -> str:
+    return render_github(checked.problems) + "\n" if checked.problems else ""
+
+
+FORMATS: dict[str, Callable[[Checked], str]] = {
+    "text": _text,
+    "json": lambda checked: _json([to_json(problem) for problem in checked.problems]),
+    "github": _github,
+    "sarif": lambda checked: _json(to_sarif(checked.problems)),
+}
+"""Format -> all that is printed in it."""
+
+
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentoml check", description="Show every problem of a configuration, each with its place and a remedy."
     )
     parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: an array of objects")
+    parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="json: an array of objects")
+    parser.add_argument("--deny-warnings", action="store_true", help="warnings are a failure, too")
+    parser.add_argument("--explain", metavar="CODE", help="say at length what a code means, as AGT101")
     return parser

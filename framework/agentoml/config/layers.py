@@ -1,7 +1,7 @@
 """Which files apply, weakest first: built-in, then the named file with what it extends directly beneath it.
 
-The only module of this folder that reads files. It never fails: what can't be read is a problem of the text that
-names it, and a file that was looked for is among the files to watch, also when it is not there.
+The only module of this folder that reads files, beside catalogs.py. It never fails: what can't be read is a problem
+of the text that names it, and a file that was looked for is among the files to watch, also when it is not there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentoml import assets
-from agentoml.config.parse import Layer, Text, document, text_files
+from agentoml.config.parse import CatalogText, Layer, Text, document, text_files
 from agentoml.config.problems import Problem, Related, closest, did_you_mean, quoted
 
 LARGEST = 32 * 1024 * 1024
@@ -23,10 +23,14 @@ OFFLINE = "preset:offline"
 
 
 class Reading(NamedTuple):
-    """The texts, weakest first, and every file that was read or looked for, also those that are not there."""
+    """The texts, weakest first, and every file that was read or looked for, also those that are not there.
+
+    `catalogs` lie beneath all texts; catalogs.py reads them.
+    """
 
     texts: tuple[Text, ...]
     files: tuple[Path, ...]
+    catalogs: tuple[CatalogText, ...] = ()
 
 
 def read(config: str | Path | None = None) -> Reading:
@@ -39,6 +43,13 @@ def read(config: str | Path | None = None) -> Reading:
         config = own if os.path.lexists(own) else OFFLINE
     name = str(config)
     reader.expand(name, _preset(name) or _absolute(name), "named", ())
+    return Reading(tuple(reader.texts), tuple(reader.files))
+
+
+def read_one(name: str, path: Path) -> Reading:
+    """Read one file that is no layer, with the text files that it names."""
+    reader = _Reader()
+    reader.add(name, path, "named")
     return Reading(tuple(reader.texts), tuple(reader.files))
 
 
@@ -104,9 +115,9 @@ class _Reader:
         unknown = _unknown_preset(name)
         if unknown:
             return _at(step, unknown)
-        reason = _unreadable(there)
+        reason = unreadable(there)
         if reason:
-            return _at(step, Problem("AGT301", f"{name} can't be extended: {reason}", hint=_similar(there)))
+            return _at(step, Problem("AGT301", f"{name} can't be extended: {reason}", hint=similar(there)))
         circle = [index for index, earlier in enumerate(chain) if earlier.real == _real(there)]
         if circle:
             notes = tuple(_note(earlier) for earlier in chain[circle[0] :])
@@ -125,7 +136,7 @@ class _Reader:
         content = "" if unknown else _content(path)
         if isinstance(content, str):
             message = f"the configuration can't be read: {content}"
-            problem = unknown or Problem("AGT001", message, hint=_similar(path))
+            problem = unknown or Problem("AGT001", message, hint=similar(path))
             return Text(name, b"", path, layer, problems=(problem._replace(file=name),))
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}
@@ -168,7 +179,7 @@ def _unknown_preset(name: str) -> Problem | None:
     return Problem("AGT301", f"there is no preset {quoted(preset)}", hint=hint)
 
 
-def _similar(path: Path) -> str:
+def similar(path: Path) -> str:
     """Return a hint for a file that is not there: the one beside it that has almost this name."""
     try:
         beside = {file.stem: file.name for file in path.parent.iterdir() if file.suffix == path.suffix}
@@ -180,7 +191,7 @@ def _similar(path: Path) -> str:
 
 def _content(path: Path) -> bytes | str:
     """Return the bytes of a file, or in a few words why they can't be had."""
-    reason = _unreadable(path)
+    reason = unreadable(path)
     if reason:
         return reason
     try:
@@ -189,7 +200,8 @@ def _content(path: Path) -> bytes | str:
         return _reason(error)
 
 
-def _unreadable(path: Path) -> str:
+def unreadable(path: Path) -> str:
+    """Return in a few words why a file can't be read, nothing where it can."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
@@ -212,7 +224,7 @@ def _reason(error: Exception) -> str:
 def _included(path: Path, name: str) -> str | Problem:
     content = _content(path)
     if isinstance(content, str):
-        return Problem("AGT306", f"{name} can't be read: {content}", hint=_similar(path))
+        return Problem("AGT306", f"{name} can't be read: {content}", hint=similar(path))
     try:
         return content.decode()
     except UnicodeDecodeError:

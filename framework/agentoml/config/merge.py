@@ -46,6 +46,10 @@ def merge(tables: Sequence[Table]) -> Merged:
             from agentoml.config.locate import place
 
             problems += place(merging.problems, table.text)
+    if any(table.catalog for table in tables):
+        from agentoml.config.catalog_tables import written_first
+
+        merged = written_first(merged, tables)
     return Merged(merged, tuple(tables), tuple(problems))
 
 

@@ -40,6 +40,23 @@ class Text(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
+class CatalogText(NamedTuple):
+    """What `[catalogs.x]` gives: a TOML text, or a list of models that others keep, as JSON (`text` only names it).
+
+    `include` and `exclude` are globs over the keys. `providers`: who lists a model -> the declared provider that
+    serves it. `today` is the date of the reading: what ended before is deprecated.
+    """
+
+    catalog: str
+    source: Literal["file", "discover", "bundled"]
+    text: Text
+    listed: bytes = b""
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    providers: tuple[tuple[str, str], ...] = ()
+    today: str = ""
+
+
 class Included(NamedTuple):
     """A text kept in a file of its own, as it stands in a table: the file as written, and its content."""
 
@@ -48,11 +65,15 @@ class Included(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What one text says. It is shared: never change it. Broken statements are missing and among the problems."""
+    """What one text says. It is shared: never change it. Broken statements are missing and among the problems.
+
+    `catalog` tells whether it is one: it has models alone, and those that are written elsewhere come before them.
+    """
 
     text: Text
     values: Mapping[str, Any]
     problems: tuple[Problem, ...] = ()
+    catalog: Literal["", "written", "listed"] = ""
 
 
 class Document(NamedTuple):
@@ -66,8 +87,13 @@ class Document(NamedTuple):
 
 
 def parse_all(reading: Reading) -> tuple[Table, ...]:
-    """Return the table of each text, weakest first."""
-    return tuple(parse(text) for text in reading.texts)
+    """Return the table of each text, weakest first: catalogs lie beneath everything that is written."""
+    tables = tuple(parse(text) for text in reading.texts)
+    if not reading.catalogs:
+        return tables
+    from agentoml.config.catalog_tables import catalog_table
+
+    return (*(catalog_table(catalog) for catalog in reading.catalogs), *tables)
 
 
 def parse(text: Text) -> Table:
@@ -150,11 +176,17 @@ def _settled(table: Mapping[str, Any], text: Text) -> Mapping[str, Any]:
         if isinstance(file, str) and key in TEXT_KEYS:
             if len(value) == 1 and file in text.included:
                 settled = Included(file, text.included[file])
-        elif isinstance(file, str) and file and text.path is not None and not file.startswith("~"):
-            settled = {**settled, "file": str(text.path.parent / file)}
+        elif isinstance(file, str) and text.path is not None:
+            settled = {**settled, "file": _beside(text.path, file)}
+        elif isinstance(file, list) and text.path is not None:
+            settled = {**settled, "file": [_beside(text.path, name) for name in file]}
         if settled is not value:
             changed[key] = settled
     return {**table, **changed} if changed else table
+
+
+def _beside(path: Path, name: Any) -> Any:
+    return str(path.parent / name) if isinstance(name, str) and name and not name.startswith("~") else name
 
 
 def text_files(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], str]]:

@@ -42,6 +42,7 @@ CODES: dict[str, str] = {
     "AGT204": "An example of a permission set does not come out as it says.",
     "AGT205": "A default that names nothing to choose from.",
     "AGT206": "An option that takes any value must say what an unlisted one does.",
+    "AGT207": "A provider that can't say which models it has.",
     "AGT251": "A value of the base that none of its option's values sets.",
     "AGT252": "A value sets what no value of the option that owns it sets: meanwhile that option is not there.",
     "AGT301": "A file or preset that is extended can't be found.",
@@ -50,6 +51,7 @@ CODES: dict[str, str] = {
     "AGT304": "An entry is removed that is not inherited.",
     "AGT305": "`remove = true` stands alone in its table.",
     "AGT306": "A text file that is named can't be read.",
+    "AGT307": "A catalog that is named can't be read.",
     "AGT901": "A fault of this program: please report it.",
 }
 """code -> what it means, in one sentence. 0xx reading and TOML, 1xx shape, 2xx names, 3xx layers, 9xx ours."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
-from agentoml.config.profile import LANGUAGE, LATER, MODES, REAL, ProfileKeys, Value, key, table
+from agentoml.config.profile import LANGUAGE, LATER, MODES, ProfileKeys, Value, key, table
 
 # ---------------------------------------------------------------------------------------- agent and options
 
@@ -194,7 +194,7 @@ class Model(Value):
 class Catalog:
     """`[catalogs.x]`: more models, from somewhere else."""
 
-    file: str | None = key("a TOML file of models")
+    file: str | tuple[str, ...] | None = key("a TOML file of models, or several")
     discover: str | None = key("a provider whose model list is read")
     bundled: Literal["litellm"] | None = key("a list that ships with a library")
     models_dev: str | None = key("a file in the format of models.dev", later=LATER)
@@ -321,7 +321,7 @@ class Config:
     agent: Agent = key("the agent and the base of its profile", default=Agent())
     providers: Mapping[str, Provider] = table("where requests go")
     models: Mapping[str, Model] = table("the catalog")
-    catalogs: Mapping[str, Catalog] = table("more models, from somewhere else", later=REAL)
+    catalogs: Mapping[str, Catalog] = table("more models, from somewhere else")
     modes: Mapping[str, Mode] = table("the values of the option mode")
     options: Mapping[str, Option] = table("what users can switch")
     permissions: Mapping[str, PermissionSet] = table("permission sets")

@@ -225,6 +225,9 @@ def _reasoning(reasoning: schema.Reasoning, raw: Mapping[str, Any]) -> Found:
 
 def _catalog(catalog: schema.Catalog, raw: Mapping[str, Any]) -> Found:
     yield from _exactly_one(raw, ("file", "discover", "bundled", "models_dev"), "a catalog")
+    files = (catalog.file,) if isinstance(catalog.file, str) else catalog.file or ()
+    if catalog.file is not None and not all(files or ("",)):
+        yield _problem("AGT107", "a catalog needs the name of its file", "file")
 
 
 def _budget(budget: Budget, raw: Mapping[str, Any]) -> Found:

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from agentoml.config import layers, merge, parse, structure
+from agentoml.config.catalogs import with_catalogs
 from agentoml.config.locate import located
 from agentoml.config.problems import Problem
 from agentoml.errors import ConfigError
@@ -69,7 +70,7 @@ def build(config: Path | None, files: tuple[Path, ...] = (), before: InForce = N
     seen = fingerprint(files)
     try:
         for _ in range(TRIES):
-            reading = layers.read(config)
+            reading = with_catalogs(layers.read(config))
             unread, seen = seen, fingerprint(reading.files)
             if seen == unread:
                 break

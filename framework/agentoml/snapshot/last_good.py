@@ -15,7 +15,7 @@ from typing import Any
 
 from agentoml import __version__
 from agentoml.config.layers import Reading
-from agentoml.config.parse import Text
+from agentoml.config.parse import CatalogText, Text
 
 
 def keep(config: Path | None, reading: Reading) -> None:
@@ -26,7 +26,12 @@ def keep(config: Path | None, reading: Reading) -> None:
     """
     file = _file(config)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    document = {"version": __version__, "config": str(config or ""), "texts": [_dumped(text) for text in reading.texts]}
+    document = {
+        "version": __version__,
+        "config": str(config or ""),
+        "texts": [_dumped(text) for text in reading.texts],
+        "catalogs": [_dumped_catalog(catalog) for catalog in reading.catalogs],
+    }
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
@@ -43,7 +48,8 @@ def recall(config: Path | None) -> Reading | None:
     """Return the texts that were kept, or None where there are none that can be read."""
     try:
         document = json.loads(_file(config).read_text(encoding="utf-8"))
-        return Reading(tuple(_loaded(text) for text in document["texts"]), ())
+        texts = tuple(_loaded(text) for text in document["texts"])
+        return Reading(texts, (), tuple(_loaded_catalog(catalog) for catalog in document["catalogs"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -68,3 +74,23 @@ def _dumped(text: Text) -> dict[str, Any]:
 def _loaded(value: dict[str, Any]) -> Text:
     path = Path(value["path"]) if value["path"] is not None else None
     return Text(value["name"], value["content"].encode(), path, value["layer"], dict(value["included"]))
+
+
+def _dumped_catalog(catalog: CatalogText) -> dict[str, Any]:
+    """Return a catalog for the disk; what is bundled with a library is not kept: it is still there."""
+    kept = {**catalog._asdict(), "text": _dumped(catalog.text)}
+    return {**kept, "listed": "" if catalog.source == "bundled" else catalog.listed.decode("utf-8", "replace")}
+
+
+def _loaded_catalog(value: dict[str, Any]) -> CatalogText:
+    text = _loaded(value["text"])
+    return CatalogText(
+        catalog=value["catalog"],
+        source=value["source"],
+        text=text,
+        listed=text.path.read_bytes() if value["source"] == "bundled" and text.path else value["listed"].encode(),
+        include=tuple(value["include"]),
+        exclude=tuple(value["exclude"]),
+        providers=tuple((theirs, ours) for theirs, ours in value["providers"]),
+        today=value["today"],
+    )
