@@ -10,7 +10,7 @@ from agentoml.permissions.sets import compile_sets
 from agentoml.snapshot.link import Linked
 from agentoml.snapshot.linking.option_tables import OptionTable
 from agentoml.snapshot.linking.wiring import wiring
-from agentoml.snapshot.patches import Patch, text_of
+from agentoml.snapshot.patches import Patch, freeze, text_of
 from agentoml.snapshot.resolving.fold import edited_commands
 from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot
 from agentoml.snapshot.tool_names import tool_kinds
@@ -48,14 +48,14 @@ def compile_(linked: Linked) -> Snapshot:
         wiring=MappingProxyType(dict(wiring(linked.options, linked.owners))),
         models=linked.catalog,
         model_values=MappingProxyType(dict(linked.models)),
-        providers=MappingProxyType(dict(config.providers)),
+        providers=freeze(config.providers),
         permissions=MappingProxyType(dict(compile_sets(config.permissions))),
-        servers=MappingProxyType(dict(config.mcp)),
+        servers=freeze(config.mcp),
         server_tools=MappingProxyType(
             {name: tuple(("*",) if server.tools is None else server.tools) for name, server in config.mcp.items()}
         ),
         commands=MappingProxyType(commands),
-        tools=MappingProxyType(dict(config.tools)),
+        tools=freeze(config.tools),
         tool_kinds=tool_kinds(config.tool_kinds),
         forgetful=any(_forgets(option) for option in linked.options.values()),
     )

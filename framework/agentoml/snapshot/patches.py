@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import attrs
 from attrs import frozen
 
 from agentoml.config.notation import ListEdit, TextFile
@@ -68,11 +69,14 @@ def leaves(params: Mapping[str, Any], path: Key = ("params",)) -> Iterator[tuple
 
 
 def freeze(value: Any) -> Any:
-    """Return TOML data that can't be changed any more."""
+    """Return TOML data, also within classes of the vocabulary, that can't be changed any more."""
     if isinstance(value, Mapping):
         return MappingProxyType({name: freeze(inner) for name, inner in value.items()})
     if isinstance(value, list | tuple):
         return tuple(freeze(inner) for inner in value)
+    if attrs.has(type(value)):
+        inner = {field.name: getattr(value, field.name) for field in attrs.fields(type(value))}
+        return attrs.evolve(value, **{name: freeze(said) for name, said in inner.items() if said})
     return value
 
 

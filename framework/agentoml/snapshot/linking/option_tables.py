@@ -32,6 +32,7 @@ class OptionTable:
 def option_tables(config: schema.Config) -> Mapping[str, OptionTable]:
     """Return every option in fold order: `mode`, then the others as declared; `each` gives one an entry."""
     found: dict[str, OptionTable] = {}
+    switches: dict[str, OptionTable] = {}
     if config.modes or MODE in config.options:
         path = ("options", MODE) if MODE in config.options else ("modes",)
         found[MODE] = OptionTable(MODE, _mode(config), path)
@@ -44,8 +45,8 @@ def option_tables(config: schema.Config) -> Mapping[str, OptionTable]:
             continue
         for entry in sources.entries(config, written.each):
             name = f"{option_id}/{entry.id}"
-            found[name] = OptionTable(name, written, path, entry)
-    return found
+            found[name] = switches[name] = OptionTable(name, written, path, entry)
+    return {**found, **switches}
 
 
 def _mode(config: schema.Config) -> schema.Option:

@@ -64,6 +64,7 @@ def _boolean(option: Option, table: OptionTable, values: Values) -> Option:
             on,
             patch=_switch(entry, on=True).then(own.patch).then(on.patch),
             preselect=MappingProxyType({**own.preselect, **on.preselect}),
+            lasts=own.lasts if on.lasts is None else on.lasts,
             from_data=True,
         )
         enabled = isinstance(entry.written, schema.McpServer) and entry.written.enabled

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.profile import Value
 from agentoml.config.schema import Config
-from agentoml.snapshot.linking.names import Found, Names, unknown
+from agentoml.snapshot.linking.names import CONDITION_WORDS, Found, Names, unknown
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable
 from agentoml.snapshot.snapshot import Catalog, Option
 
@@ -29,6 +29,7 @@ def name_problems(
         if table.path not in checked:
             checked.add(table.path)
             yield from names.option(table)
+    yield from _ids(config, tables)
     yield from _mode(config)
     yield from _models(config, catalog)
     yield from _commands_and_tools(names)
@@ -71,6 +72,18 @@ def written_values(config: Config) -> Iterator[tuple[Path, Value, bool]]:
     for table in ("permissions", "mcp", "commands"):
         for name, value in getattr(config, table).items():
             yield (table, name), value, False
+
+
+def _ids(config: Config, tables: Mapping[str, OptionTable]) -> Found:
+    """An option needs an id of its own, which conditions can name."""
+    for name in config.options:
+        if name in CONDITION_WORDS:
+            message = f"an option can't be called {quoted(name)}: conditions mean something else by it"
+            yield Problem("AGT110", message, ("options", name), hint="give it another name", at="key")
+    for name, table in tables.items():
+        if table.entry is not None and name in config.options:
+            message = f"{quoted(name)} already is the switch of an entry of {quoted(table.path[-1])}"
+            yield Problem("AGT110", message, ("options", name), hint="give it another name", at="key")
 
 
 def _mode(config: Config) -> Found:
