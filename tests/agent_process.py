@@ -145,7 +145,7 @@ class AgentProcess:
 
     def answer(self, frame: Frame, result: Any) -> None:
         if result is None:
-            self.send({"jsonrpc": "2.0", "id": frame["id"], "error": {"code": -32601, "message": "Method not found"}})
+            self.send({"jsonrpc": "2.0", "id": frame["id"], "error": {"code": -32603, "message": "Not to be had"}})
         else:
             self.send({"jsonrpc": "2.0", "id": frame["id"], "result": result})
 
@@ -163,6 +163,20 @@ def offered(option: Frame) -> list[str]:
 def choose(option_id: str) -> Callable[[Frame], Frame]:
     """Answer permission questions with this option."""
     return lambda params: {"outcome": {"outcome": "selected", "optionId": option_id}}
+
+
+def read_text_file(params: Frame) -> Frame | None:
+    path = Path(params["path"])
+    return {"content": path.read_text(encoding="utf-8")} if path.is_file() else None
+
+
+def write_text_file(params: Frame) -> Frame:
+    Path(params["path"]).write_text(params["content"], encoding="utf-8")
+    return {}
+
+
+FILES = {"fs/read_text_file": read_text_file, "fs/write_text_file": write_text_file}
+"""An editor without unsaved buffers: its files are those on disk."""
 
 
 @contextlib.asynccontextmanager
@@ -183,7 +197,7 @@ async def agent_process(
         env={**os.environ, **(environment or {})},
         limit=64 * 1024 * 1024,
     )
-    agent = AgentProcess(process, dict(answers or {}))
+    agent = AgentProcess(process, {**FILES, **(answers or {})})
     readers = [asyncio.create_task(agent.read_frames()), asyncio.create_task(agent.read_errors())]
     try:
         if initialize:

@@ -89,3 +89,42 @@ def test_checking_imports_neither_a_provider_nor_the_wire(config: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1] == ""
+
+
+WARNED = (
+    GOOD
+    + """[options.fast]
+type = "boolean"
+on = { set = { params = { service_tier = "priority" } } }
+[agent]
+params = { service_tier = "flex" }
+"""
+)
+
+
+def test_warnings_are_a_failure_where_they_are_denied(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(WARNED, encoding="utf-8")
+    assert main(["agent.toml"]) == 0
+    assert "warning[AGT251]" in capsys.readouterr().out
+    assert main(["agent.toml", "--deny-warnings"]) == 2
+    config.write_text(GOOD, encoding="utf-8")
+    assert main(["agent.toml", "--deny-warnings"]) == 0
+
+
+def test_other_programs_get_their_own_formats(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(BROKEN, encoding="utf-8")
+    assert main(["agent.toml", "--format", "github"]) == 2
+    assert capsys.readouterr().out.startswith("::error file=agent.toml,line=3,col=1,")
+    assert main(["agent.toml", "--format", "sarif"]) == 2
+    log = json.loads(capsys.readouterr().out)
+    assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["AGT101", "AGT102"]
+    config.write_text(GOOD, encoding="utf-8")
+    assert main(["agent.toml", "--format", "github"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_code_is_explained(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--explain", "agt101"]) == 0
+    assert capsys.readouterr().out.startswith("## AGT101\n\n**A key that does not exist here.**\n\n")
+    assert main(["--explain", "AGT1011"]) == 2
+    assert "did you mean `AGT101`?" in capsys.readouterr().err

@@ -12,12 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.layers import read
-from agentoml.config.merge import merge
-from agentoml.config.parse import parse_all
+from agentoml.cli.check import check
 from agentoml.config.problems import CODES, Problem, render_text, to_json
-from agentoml.config.structure import structure
-from agentoml.errors import ConfigError
 
 FOLDER = Path(__file__).parents[1] / "data" / "problems"
 BROKEN = sorted(file.stem for file in FOLDER.glob("*.toml"))
@@ -25,9 +21,10 @@ WRITE = bool(os.environ.get("AGENTOML_WRITE_EXPECTED"))
 
 
 def problems_of(file: str) -> tuple[Problem, ...]:
-    with pytest.raises(ConfigError) as caught:
-        structure(merge(parse_all(read(file))))
-    return caught.value.problems
+    """Return what is wrong with a configuration at any stage: read, parsed, merged, structured, linked, compiled."""
+    problems = check(file).problems
+    assert problems
+    return problems
 
 
 @pytest.fixture(autouse=True)

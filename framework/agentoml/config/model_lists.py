@@ -11,6 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+ADAPTERS = ("openai", "openai-responses", "anthropic")
+"""The adapters whose providers have such a list."""
+
 VERSION = 1
 LONGEST_KEY = 256
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
-from agentoml.config.profile import LANGUAGE, LATER, MODES, ProfileKeys, Value, key, table
+from agentoml.config.profile import LANGUAGE, LATER, ProfileKeys, Value, key, table
 
 # ---------------------------------------------------------------------------------------- agent and options
 
@@ -211,10 +211,10 @@ class Rule:
 
     tool: Patterns | None = key("tool names, globs, kind:KIND or mcp:server/tool")
     kind: Patterns | None = key("kinds of tools")
-    path: Patterns | None = key("globs over the paths that are touched", later=MODES)
-    command: Patterns | None = key("patterns of a command line, word by word", later=MODES)
-    args: Mapping[str, Patterns] = table("argument -> globs over its text", later=MODES)
-    host: Patterns | None = key("globs over the host that is asked", later=MODES)
+    path: Patterns | None = key("globs over the paths that are touched")
+    command: Patterns | None = key("patterns of a command line, word by word")
+    args: Mapping[str, Patterns] = table("argument -> globs over its text")
+    host: Patterns | None = key("globs over the host that is asked")
     action: Action | None = key("what the rule says")
 
 
@@ -234,7 +234,7 @@ class PermissionSet(Value):
     default: Action | None = key("where no rule and no kind speaks")
     kinds: Mapping[str, Action] = table("kind of tool -> what is said")
     rules: Mapping[str, Rule] = table("rules; the strictest that matches counts")
-    examples: Mapping[str, Example] = table("calls that are checked at load time", later=MODES)
+    examples: Mapping[str, Example] = table("calls that are checked at load time")
 
 
 @frozen

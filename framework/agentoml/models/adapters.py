@@ -64,9 +64,18 @@ def provider_fault(provider: Provider) -> Fault | None:
     return None
 
 
-def _http_settings(name: str, provider: Provider, resolve: SecretResolver, base_url: str) -> HttpSettings:
+BASE_URLS: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "openai-responses": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+}
+"""Our adapters over HTTP, all of whose providers list their models, and where they ask if no `base_url` is written."""
+
+
+def http_settings(name: str, provider: Provider, resolve: SecretResolver) -> HttpSettings:
+    """Return what is asked where, for a provider whose adapter is among `BASE_URLS`."""
     return HttpSettings(
-        base_url=parse_url(provider.base_url or base_url),
+        base_url=parse_url(provider.base_url or BASE_URLS[provider.adapter or ""]),
         credential=Credential(name, provider.api_key, resolve),
         headers=provider.headers,
         connect=provider.timeout.connect,
@@ -83,19 +92,19 @@ def _scripted(name: str, provider: Provider, resolve: SecretResolver) -> Adapter
 def _openai(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
     from agentoml.models.openai import OpenAi
 
-    return _retrying(provider, OpenAi(_http_settings(name, provider, resolve, "https://api.openai.com/v1")))
+    return _retrying(provider, OpenAi(http_settings(name, provider, resolve)))
 
 
 def _openai_responses(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
     from agentoml.models.openai_responses import OpenAiResponses
 
-    return _retrying(provider, OpenAiResponses(_http_settings(name, provider, resolve, "https://api.openai.com/v1")))
+    return _retrying(provider, OpenAiResponses(http_settings(name, provider, resolve)))
 
 
 def _anthropic(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:
     from agentoml.models.anthropic import Anthropic
 
-    return _retrying(provider, Anthropic(_http_settings(name, provider, resolve, "https://api.anthropic.com/v1")))
+    return _retrying(provider, Anthropic(http_settings(name, provider, resolve)))
 
 
 def _litellm(name: str, provider: Provider, resolve: SecretResolver) -> Adapter:

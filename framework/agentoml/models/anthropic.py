@@ -18,7 +18,7 @@ class Anthropic:
     """Messages under `base_url`, which may or may not end in /v1."""
 
     def __init__(self, settings: HttpSettings) -> None:
-        self._api = Api(settings, _key_header)
+        self._api = Api(settings, key_header)
         self._path = "messages" if settings.base_url.path.rstrip("/").endswith("/v1") else "v1/messages"
         self._origin = f"anthropic {settings.base_url.address}"
 
@@ -57,5 +57,6 @@ class Anthropic:
         await self._api.aclose()
 
 
-def _key_header(key: str) -> Mapping[str, str]:
+def key_header(key: str) -> Mapping[str, str]:
+    """Return the header that Anthropic takes a key in."""
     return {"x-api-key": key}

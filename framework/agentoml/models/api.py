@@ -1,4 +1,4 @@
-"""One JSON request to a provider and its answer as events: what the adapters over HTTP share."""
+"""Requests to a provider and their answers, events or JSON: what all that asks over HTTP shares."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from agentoml.models.failures import garbage, status_failure, stream_failure
 from agentoml.models.http import HttpClient, Response
 from agentoml.models.settings import HttpSettings
 from agentoml.models.sse import EventParser, EventSizeError, ServerEvent
+from agentoml.models.urls import Url
 
 MAX_ERROR_BODY = 64 * 1024
 
@@ -81,7 +82,7 @@ class EventStream:
 
 
 class Api:
-    """A provider's HTTP API: posts JSON under its base URL with its credential. Shared by all calls."""
+    """A provider's HTTP API: requests under its base URL with its credential. Shared by all calls."""
 
     def __init__(self, settings: HttpSettings, authorization: Authorization = bearer) -> None:
         self._settings = settings
@@ -94,16 +95,38 @@ class Api:
         Raises:
             ModelError: the credential is missing, the body is no JSON, or the provider refused or can't be reached.
         """
-        data = encoded(body)
-        key = await self._settings.credential.get()
+        sent = {"Content-Type": "application/json", "Accept": "text/event-stream", **(headers or {})}
         url = self._settings.base_url.under(path)
-        sent = {"User-Agent": f"agentoml/{__version__}", "Content-Type": "application/json"}
-        sent |= {"Accept": "text/event-stream", **(headers or {})}
+        key, response = await self._answer("POST", url, sent, encoded(body))
+        return EventStream(url.address, key, response)
+
+    async def get(self, path: str, query: str = "", headers: Mapping[str, str] | None = None) -> Any:
+        """Ask for a JSON document and return it. `query` is added to that of the base URL.
+
+        Raises:
+            ModelError: the credential is missing, or the provider refused, can't be reached or sent no JSON.
+        """
+        url = self._settings.base_url.under(path)
+        url = url._replace(query="&".join(part for part in (url.query, query) if part))
+        _, response = await self._answer("GET", url, {"Accept": "application/json", **(headers or {})})
+        try:
+            return json.loads(await response.read_all())
+        except (ValueError, RecursionError):
+            raise garbage(url.address, "something that is no JSON") from None
+        finally:
+            await response.aclose()
+
+    async def _answer(
+        self, method: str, url: Url, headers: Mapping[str, str], data: bytes = b""
+    ) -> tuple[str | None, Response]:
+        """Send a request and return the credential it was sent with and the answer, whose status is good."""
+        key = await self._settings.credential.get()
+        sent = {"User-Agent": f"agentoml/{__version__}", **headers}
         if key is not None:
             sent |= self._authorization(key)
-        response = await self._client.request("POST", url, _overlaid(sent, self._settings.headers), data)
+        response = await self._client.request(method, url, _overlaid(sent, self._settings.headers), data)
         if 200 <= response.status < 300 and "text/html" not in response.headers.get("content-type", ""):
-            return EventStream(url.address, key, response)
+            return key, response
         try:
             answer = await response.read_all(MAX_ERROR_BODY)
         except ModelError:

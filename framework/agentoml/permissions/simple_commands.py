@@ -169,8 +169,8 @@ class SimpleCommandReader(WordReader):
             return []
         if operator in ("<&", ">&") and _DESCRIPTOR.fullmatch(target.text):
             return []
-        if operator == "<&":
-            raise ParseError
+        if operator == "<&" or (operator == ">&" and "\\" in self.text[begin : self.at]):
+            raise ParseError  # bash takes the quotes of `>&word` away twice
         return [Redirection(target, writes=operator != "<")]
 
     # ------------------------------------------------------------------------------------ here-documents

@@ -80,7 +80,7 @@ def _forced(active: Active, by: Claim) -> Refused:
     return Refused(
         f"{active.option.id} is {quoted(active.value.id)} because of {by.who}",
         reason="forced",
-        forcedBy={"command": by.value} if by.option is None else {"option": by.option, "value": by.value},
+        forcedBy={"command": by.value} if by.option is None else {"configId": by.option, "value": by.value},
         available=[active.value.id],
     )
 

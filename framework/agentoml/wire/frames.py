@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
@@ -159,18 +160,68 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 # -------------------------------------------------------------------------------------------------- encoding
 
 
+class Encoded:
+    """A value that is JSON already: `encode` takes it as it is, wherever it stands in a message."""
+
+    __slots__ = ("json",)
+
+    def __init__(self, json: bytes) -> None:
+        self.json = json
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Encoded) and (self.json is other.json or self.json == other.json)
+
+    def __hash__(self) -> int:
+        return hash(self.json)
+
+
 def encode(message: Mapping[str, Any]) -> bytes:
     """Return the message as one line of UTF-8 JSON with its newline.
 
     Raises:
         ValueError: it holds what JSON can't say (NaN, infinity, a foreign object, itself).
     """
+    return encode_value(message) + b"\n"
+
+
+def encode_value(value: Any) -> bytes:
+    """Return any value as UTF-8 JSON.
+
+    Raises:
+        ValueError: as for `encode`.
+    """
     try:
-        return (_ENCODER.encode(message) + "\n").encode()
-    except UnicodeEncodeError:
-        return (_ASCII_ENCODER.encode(message) + "\n").encode()  # a lone surrogate: only its escape is valid UTF-8
+        try:
+            return _text(value, _ENCODER, _ASCII_ENCODER)
+        except TypeError:  # it holds something `Encoded`, or else what JSON can't say
+            return _with_encoded(value)
     except (TypeError, RecursionError) as error:
         raise ValueError(f"Not JSON: {error}") from error
+
+
+def _text(value: Any, encoder: json.JSONEncoder, ascii_encoder: json.JSONEncoder) -> bytes:
+    try:
+        return encoder.encode(value).encode()
+    except UnicodeEncodeError:
+        return ascii_encoder.encode(value).encode()  # a lone surrogate: only its escape is valid UTF-8
+
+
+def _with_encoded(value: Any) -> bytes:
+    """Encode with a mark, which nothing else can contain, in place of each `Encoded`; then put those in."""
+    mark = os.urandom(16).hex()
+    found: list[bytes] = []
+
+    def put_aside(one: object) -> str:
+        if not isinstance(one, Encoded):
+            raise TypeError(f"{type(one).__name__} is not JSON")
+        found.append(one.json)
+        return mark
+
+    settings: dict[str, Any] = {"allow_nan": False, "separators": (",", ":"), "default": put_aside}
+    text = _text(value, json.JSONEncoder(ensure_ascii=False, **settings), json.JSONEncoder(**settings))
+    pieces = text.split(f'"{mark}"'.encode())
+    found = found[-len(pieces) + 1 :]  # where it was encoded twice
+    return b"".join(piece for pair in zip(pieces, [*found, b""], strict=True) for piece in pair)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

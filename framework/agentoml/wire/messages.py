@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack
 
+from agentoml.wire.frames import Encoded
+
 PROTOCOL_VERSION = 1
 """The only version spoken, and so the answer to whatever a client asks for (A12)."""
 
@@ -181,9 +183,9 @@ def boolean_option(option_id: str, name: str, current: bool, **labels: Unpack[La
     return _given({"id": option_id, "name": name, "type": "boolean", "currentValue": current}, **labels)
 
 
-def config_option_update(options: Sequence[Json]) -> Json:
+def config_option_update(options: Sequence[Json] | Encoded) -> Json:
     """The complete list of config options (A33)."""
-    return {"sessionUpdate": "config_option_update", "configOptions": list(options)}
+    return {"sessionUpdate": "config_option_update", "configOptions": options}
 
 
 def session_mode(mode_id: str, name: str, description: str | None = None, meta: Meta = None) -> Json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from agentoml.config import model_lists
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.profile import Value
 from agentoml.config.schema import Config
@@ -32,6 +33,7 @@ def name_problems(
     yield from _ids(config, tables)
     yield from _mode(config)
     yield from _models(config, catalog)
+    yield from _catalogs(config)
     yield from _commands_and_tools(names)
 
 
@@ -120,6 +122,17 @@ def _models(config: Config, catalog: Catalog) -> Found:
             aliases[alias] = key
         if "*" in (model.id or "") and (model.id or "").count("*") > key.count("*"):
             yield Problem("AGT110", "a star of `id` is what a star of the key matched", (*path, "id"))
+
+
+def _catalogs(config: Config) -> Found:
+    for name, catalog in config.catalogs.items():
+        path = ("catalogs", name, "discover")
+        provider = config.providers.get(catalog.discover or "")
+        if catalog.discover is not None and provider is None:
+            yield unknown(catalog.discover, "provider", path, config.providers)
+        elif provider is not None and provider.adapter not in model_lists.ADAPTERS:
+            message = f"the adapter {quoted(provider.adapter or '')} has no list of models"
+            yield Problem("AGT207", message, path, hint="name a `file` of models instead")
 
 
 def _commands_and_tools(names: Names) -> Found:
