@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.layers import Reading, own_config, presets, read
+from agentoml import assets
+from agentoml.config.layers import Reading, named, own_config, presets, read
 from agentoml.config.parse import parse_all
 from agentoml.config.problems import Problem
 
@@ -244,3 +245,21 @@ def test_every_shipped_preset_can_be_named() -> None:
     assert "offline" in presets()
     for preset in presets():
         assert problems(read(f"preset:{preset}")) == []
+
+
+def test_a_preset_is_named_with_its_prefix_wherever_one_is() -> None:
+    assert named("preset:offline") == Path("preset:offline")
+    assert named("agent.toml") == Path.cwd() / "agent.toml"
+    assert names(read(named("preset:offline"))) == ["built-in", "preset:offline"]
+
+    (problem,) = problems(read(named("offline")))
+    assert (problem.code, problem.hint) == ("AGT001", "the preset is `preset:offline`")
+
+
+def test_what_stands_beside_a_preset_is_called_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("configs/built-in.toml", "schema = 1\n")
+    write("configs/ours.toml", extends("parts/models.toml"))
+    part = write("configs/parts/models.toml", "schema = 1\n")
+    monkeypatch.setattr(assets, "folder", lambda name: Path.cwd() / name)
+
+    assert names(read("preset:ours")) == ["built-in", str(part.absolute()), "preset:ours"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
 USAGE = """usage: agentoml run [CONFIG]
 
 Serve the agent that CONFIG declares over the Agent Client Protocol on stdin and stdout; editors start this.
+CONFIG is a TOML file, or a shipped preset: preset:coder.
 Without CONFIG: your own configuration, else the offline preset. A file in the working directory is used only if named.
 """
 
@@ -21,19 +20,20 @@ def main(arguments: list[str]) -> int:
     if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
         sys.stderr.write(USAGE)
         return 2
-    config = Path(os.path.abspath(arguments[0])) if arguments else None  # noqa: PTH100 - a symlink stays one
-    return _serve(config)
+    return _serve(arguments[0] if arguments else None)
 
 
-def _serve(config: Path | None) -> int:
+def _serve(argument: str | None) -> int:
     from agentoml.wire.process import exit_on_signals
     from agentoml.wire.stdio import guard_stdout
 
     fds = guard_stdout()
     exit_on_signals()
+    from agentoml.config.layers import named
     from agentoml.initialize import initialize
     from agentoml.wire.handshake import handshake
 
+    config = named(argument) if argument is not None else None
     result = initialize(config)
     try:
         client = handshake(fds, lambda _: result)

@@ -53,6 +53,11 @@ def read_one(name: str, path: Path) -> Reading:
     return Reading(tuple(reader.texts), tuple(reader.files))
 
 
+def named(config: str) -> Path:
+    """Return what a command line names: `preset:NAME` as it is, else a file's absolute path; a symlink stays one."""
+    return Path(config) if config.startswith(PRESET) else _absolute(config)
+
+
 def own_config() -> Path:
     """Return where the user's own configuration is, or would be."""
     home = os.environ.get("XDG_CONFIG_HOME", "")
@@ -99,13 +104,13 @@ class _Reader:
         problems = []
         for index, target in enumerate(_extends(text)):
             step = _Step(text, index, real)
-            named = target if target.startswith(PRESET) else _beside(name, target)
             there = _preset(target) or _absolute(_beside(str(path), target))
-            problem = self._refused(named, there, (*chain, step))
+            called = target if target.startswith(PRESET) else _called(name, target, there)
+            problem = self._refused(called, there, (*chain, step))
             if problem:
                 problems.append(problem)
             else:
-                self.expand(named, there, layer, (*chain, step))
+                self.expand(called, there, layer, (*chain, step))
         self.texts.append(text._replace(problems=(*text.problems, *problems)))
 
     def _refused(self, name: str, there: Path, chain: tuple[_Step, ...]) -> Problem | None:
@@ -136,7 +141,7 @@ class _Reader:
         content = "" if unknown else _content(path)
         if isinstance(content, str):
             message = f"the configuration can't be read: {content}"
-            problem = unknown or Problem("AGT001", message, hint=similar(path))
+            problem = unknown or Problem("AGT001", message, hint=_instead(path))
             return Text(name, b"", path, layer, problems=(problem._replace(file=name),))
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}
@@ -167,6 +172,11 @@ def _beside(file: str, name: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(file), os.path.expanduser(name)))  # noqa: PTH111, PTH118, PTH120
 
 
+def _called(file: str, name: str, there: Path) -> str:
+    """Return what users call a file that `file` extends; what is beside a preset has no name but its place."""
+    return str(there) if file.startswith(PRESET) else _beside(file, name)
+
+
 def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
@@ -177,6 +187,11 @@ def _unknown_preset(name: str) -> Problem | None:
         return None
     hint = did_you_mean(preset, presets()) or f"there are: {', '.join(presets())}"
     return Problem("AGT301", f"there is no preset {quoted(preset)}", hint=hint)
+
+
+def _instead(path: Path) -> str:
+    """Return a hint for a configuration that is not there: a preset of that name, or a file with almost this name."""
+    return f"the preset is `{PRESET}{path.name}`" if path.name in presets() else similar(path)
 
 
 def similar(path: Path) -> str:

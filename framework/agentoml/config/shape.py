@@ -100,6 +100,10 @@ def _agent(agent: schema.Agent, raw: Mapping[str, Any]) -> Found:
         value = getattr(agent, key)
         if value is not None and not value.strip():
             yield _problem("AGT107", f"`{key}` is empty", key, "leave it out, or say what it is")
+    for index, word in enumerate(agent.prompt):
+        if word == "audio":
+            hint = "leave it out: no adapter passes audio on to a model"
+            yield _problem("AGT108", f"{quoted(word)} is not supported yet", ("prompt", index), hint)
 
 
 def _option(option: schema.Option, raw: Mapping[str, Any]) -> Found:
