@@ -92,6 +92,24 @@ async def test_a_connection_whose_end_was_not_read_is_used_again_after_its_last_
         await other.aclose()
 
 
+async def test_closing_the_client_waits_for_the_sockets_that_nothing_needs() -> None:
+    client = HttpClient(connect=5, idle=5, environ={})
+    endless, whole_one = Answer(("one", asyncio.Event())), Answer(("two",))
+    async with HttpServer(endless, whole_one) as server:
+        understood = await post(client, url_of(server))
+        await understood.read()
+        kept = await post(client, url_of(server))
+        await whole(kept)
+        understood.understood()
+        await understood.aclose()
+
+        await client.aclose()
+
+        assert understood._connection.gone.done() and kept._connection.gone.done()
+        for exchange in server.exchanges:
+            await asyncio.wait_for(exchange.hung_up.wait(), 5)
+
+
 async def test_an_answer_that_was_not_read_to_its_end_closes_the_connection(client: HttpClient) -> None:
     async with HttpServer(Answer(("one", asyncio.Event()))) as server:
         response = await post(client, url_of(server))

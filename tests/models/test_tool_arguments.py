@@ -17,6 +17,9 @@ from agentoml.models.tool_arguments import argument_object, argument_text
         ("{}", "{}", {}),
         ("[1]", None, {"invalid_arguments": "[1]"}),
         ('{"a": ', None, {"invalid_arguments": '{"a": '}),
+        ('{"a": NaN}', None, {"invalid_arguments": '{"a": NaN}'}),
+        ('{"a": [-Infinity]}', None, {"invalid_arguments": '{"a": [-Infinity]}'}),
+        ('{"a": 1e999}', None, {"invalid_arguments": '{"a": 1e999}'}),
         ("[" * 100_000, None, {"invalid_arguments": "[" * 100_000}),
     ],
 )

@@ -50,6 +50,12 @@ def test_what_is_no_object_is_an_error(text: str) -> None:
         parse_arguments(text)
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", f"-1{'0' * 400}.0"])
+def test_a_number_that_json_does_not_have_is_refused_by_name(number: str) -> None:
+    with pytest.raises(ToolError, match=f"hold {number[:15]}.*finite"):
+        parse_arguments(f'{{"a": [{number}]}}')
+
+
 def test_every_problem_of_the_arguments_is_told() -> None:
     problems = check_arguments(TOOLS["edit_file"], {"path": 3, "old_text": "x", "oldText": "y", "all": "yes"})
 

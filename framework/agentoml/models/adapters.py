@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -36,6 +37,30 @@ def _factory(adapter: str) -> Factory | None:
     if adapter.startswith(LITELLM) and len(adapter) > len(LITELLM):
         return _litellm
     return ADAPTERS.get(adapter)
+
+
+def takes_seconds_to_import(provider: Provider) -> bool:
+    """Tell whether what a provider's adapter needs had better be imported (`warm`) before it is needed."""
+    return (provider.adapter or "").startswith(LITELLM)
+
+
+async def warm() -> None:
+    """Import what takes seconds to import, beside the event loop.
+
+    Raises:
+        ModelError: bad_request; it can't be imported.
+    """
+    from agentoml.models import litellm
+
+    await litellm.warm()
+
+
+async def close_shared() -> None:
+    """Close the connections that adapters share, which closing each of them leaves open."""
+    if "litellm" in sys.modules:
+        from agentoml.models import litellm
+
+        await litellm.close_connections()
 
 
 class Fault(NamedTuple):

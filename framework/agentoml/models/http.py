@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from agentoml.errors import ModelError
 from agentoml.models.connection import Connection, Origin
 from agentoml.models.proxy import Tunnel, proxy_authorization, proxy_for
 from agentoml.models.urls import Url
+from agentoml.threads import in_thread
 
 if TYPE_CHECKING:
     import ssl
@@ -65,7 +66,7 @@ class Response:
     async def aclose(self) -> None:
         """Give the connection back if the answer came whole (or was `understood`); else close it before returning."""
         if self._understood or self._connection.complete:
-            self._connection.free(self._client.keep)
+            self._client.take_back(self._connection)
         else:
             await closed(self._connection)
 
@@ -78,6 +79,7 @@ class HttpClient:
         self._idle_seconds = idle
         self._environ = environ
         self._kept: dict[Origin, list[tuple[float, Connection]]] = {}
+        self._unused: set[Connection] = set()
         self._closing = False
 
     async def request(self, method: str, url: Url, headers: Mapping[str, str], body: bytes = b"") -> Response:
@@ -96,6 +98,7 @@ class HttpClient:
             kept = connection is not None
             if connection is None:
                 connection = await self._connect(url, proxy)
+                connection.gone.add_done_callback(partial(self._forget, connection))
             try:
                 connection.send(data)
                 status, answer_headers = await connection.head()
@@ -108,20 +111,26 @@ class HttpClient:
             return Response(status, answer_headers, connection, self)
 
     async def aclose(self) -> None:
-        """Close the kept connections; one that is in use closes when its answer is done."""
+        """Close what no answer needs, before returning; a connection that is in use closes when its answer is done."""
         self._closing = True
-        kept, self._kept = self._kept, {}
-        for connections in kept.values():
-            for _, connection in connections:
-                await closed(connection)
+        self._kept.clear()
+        await asyncio.gather(*map(closed, self._unused))
 
-    def keep(self, connection: Connection) -> None:
-        """Take a connection back whose answer is complete."""
+    def take_back(self, connection: Connection) -> None:
+        """Take a connection back whose answer came whole, or will within a moment."""
+        if not connection.gone.done():
+            self._unused.add(connection)
+        connection.free(self._keep)
+
+    def _keep(self, connection: Connection) -> None:
         connections = self._kept.setdefault(connection.origin, [])
         if self._closing or len(connections) >= KEPT_PER_ORIGIN:
             connection.abort()
         else:
             connections.append((asyncio.get_running_loop().time(), connection))
+
+    def _forget(self, connection: Connection, _: asyncio.Future[None]) -> None:
+        self._unused.discard(connection)
 
     def _take(self, origin: Origin) -> Connection | None:
         """Return the kept connection that was used last; close those that are too old."""
@@ -136,6 +145,7 @@ class HttpClient:
         if not usable:
             return None
         _, taken = usable.pop()
+        self._unused.discard(taken)
         self._kept[origin] = usable
         return taken
 
@@ -195,7 +205,7 @@ async def closed(connection: Connection) -> None:
 
 async def tls_context() -> ssl.SSLContext:
     """Return the one TLS context of this process. Making it costs 70 ms, so that happens once and in a thread."""
-    return await asyncio.to_thread(_locked_context)
+    return await in_thread(_locked_context, "TLS context")
 
 
 def _locked_context() -> ssl.SSLContext:

@@ -24,6 +24,7 @@ from agentoml.models.model import Event, ModelRequest
 from agentoml.models.openai import OUTPUT_LIMITS, request_body
 from agentoml.models.openai_answer import ChatAnswer
 from agentoml.models.settings import Credential
+from agentoml.threads import in_thread
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -105,18 +106,31 @@ class Litellm:
 
 
 async def warm() -> ModuleType:
-    """Import litellm in a thread, once, and return it."""
-    loaded = sys.modules.get("litellm")
-    if loaded is not None and getattr(loaded, "suppress_debug_info", False):
+    """Import litellm in a thread, once, and return it.
+
+    Raises:
+        ModelError: bad_request; it can't be imported.
+    """
+    loaded = _loaded()
+    if loaded is not None:
         return loaded
-    return await asyncio.to_thread(_locked_import)
+    try:
+        return await in_thread(_locked_import, "import litellm")
+    except Exception as error:
+        raise ModelError("bad_request", f"litellm can't be imported: {error}") from None
 
 
 async def close_connections() -> None:
     """Close the connections that litellm keeps, if it was ever used; for the end of the process."""
-    litellm = sys.modules.get("litellm")
+    litellm = _loaded()
     if litellm is not None:
         await litellm.close_litellm_async_clients()
+
+
+def _loaded() -> ModuleType | None:
+    """Return litellm if it is imported wholly, and silenced."""
+    litellm = sys.modules.get("litellm")
+    return litellm if getattr(litellm, "suppress_debug_info", False) else None
 
 
 def _locked_import() -> ModuleType:
@@ -148,7 +162,7 @@ def _import() -> ModuleType:
         logger.addHandler(logging.NullHandler())
         logger.propagate = False
         logger.setLevel(logging.CRITICAL)
-    litellm.suppress_debug_info = True  # last: `warm` takes it as the sign that all of this is done
+    litellm.suppress_debug_info = True  # last: `_loaded` takes it as the sign that all of this is done
     return litellm
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import math
+from typing import Any, NoReturn
 
 from agentoml.models.model import ToolRequest
 
@@ -23,7 +24,18 @@ def argument_text(request: ToolRequest) -> str:
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text or "{}")
+        found = json.loads(text or "{}", parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(number)
+    return value

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 
 from attrs import define, field
 
 from agentoml.config.schema import Provider
 from agentoml.config.secrets import resolve_secret, seems_there
-from agentoml.models.adapters import open_adapter
+from agentoml.errors import ModelError
+from agentoml.models.adapters import close_shared, open_adapter, takes_seconds_to_import, warm
 from agentoml.models.model import Adapter
 
 
@@ -26,6 +28,7 @@ class Providers:
 
     _open: dict[str, tuple[Provider, Adapter]] = field(factory=dict)
     _closing: set[asyncio.Task[None]] = field(factory=set)
+    _warming: asyncio.Task[None] | None = None
 
     def adapter(self, name: str, provider: Provider) -> Adapter:
         """Return the adapter of a provider as declared."""
@@ -38,14 +41,28 @@ class Providers:
             self._close_later(known[1])
         return adapter
 
+    def warm(self, provider: Provider) -> None:
+        """Begin to import what a provider's adapter takes seconds to import. Only a model call waits for it."""
+        if self._warming is None and takes_seconds_to_import(provider):
+            self._warming = asyncio.create_task(_warm())
+
     async def aclose(self) -> None:
         """Close every connection that is kept open."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.wait((self._warming,))
         for _, adapter in self._open.values():
             await adapter.aclose()
         self._open.clear()
         await asyncio.gather(*self._closing)
+        await close_shared()
 
     def _close_later(self, adapter: Adapter) -> None:
         task = asyncio.create_task(adapter.aclose())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
+
+
+async def _warm() -> None:
+    with suppress(ModelError):  # a model call says it to the user
+        await warm()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from agentoml.errors import ToolError
 from agentoml.tools.clipping import clipped
@@ -30,18 +31,27 @@ def parse_arguments(text: str) -> dict[str, Any]:
     """Return the arguments that a model wrote as JSON; nothing written means none.
 
     Raises:
-        ToolError: it is not JSON, or not an object.
+        ToolError: it is not JSON, not an object, or holds a number that JSON does not have.
     """
     if not text.strip():
         return {}
     try:
-        arguments = json.loads(text)
+        arguments = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         where = f": {error.msg} at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
         raise ToolError(f"the arguments are not JSON{where}; send one complete JSON object") from None
     if not isinstance(arguments, dict):
         raise ToolError("the arguments must be a JSON object")
     return arguments
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    return value if math.isfinite(value) else _no_number(number)
+
+
+def _no_number(written: str) -> NoReturn:
+    raise ToolError(f"the arguments hold {clipped(written, 20)}, which is no number that JSON has; send a finite one")
 
 
 def check_arguments(tool: Tool, args: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 
 from agentoml.errors import ToolError
-from agentoml.tools.threads import in_thread
+from agentoml.threads import in_thread
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
 from agentoml.tools.urls import checked_url, host_of
 

@@ -14,9 +14,9 @@ from attrs import frozen
 from agentoml.config.schema import McpServer
 from agentoml.config.secrets import SecretMissing, resolve_secret
 from agentoml.errors import ToolError
+from agentoml.threads import in_thread
 from agentoml.tools.mcp_stdio import stdio_transport
 from agentoml.tools.mcp_tools import result_of, tools_of
-from agentoml.tools.threads import in_thread
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
 
 State = Literal["starting", "ready", "failed", "stopped"]
