@@ -38,7 +38,7 @@ def test_an_unknown_command_is_a_usage_error_with_what_was_meant(capsys: pytest.
 
 def test_a_word_like_no_command_is_answered_with_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["zzz"]) == 2
-    assert "there are: run, check, chat" in capsys.readouterr().err
+    assert "there are: run, check," in capsys.readouterr().err
 
 
 def test_without_a_command_help_goes_to_stderr_so_that_no_editor_reads_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,3 +136,29 @@ async def test_a_fault_of_ours_is_a_problem_and_the_next_save_is_looked_at(
             assert [problem.code for problem in failed.problems] == ["AGT901"]
         config.write_text(agent("one", "three"))
         await shows(store, "one", "three")
+
+
+GATED = """[modes.plan]
+set = { permissions = "no-changes" }
+[tests.plan]
+gate = true
+given = { mode = "plan", tool = "write_file", args = { path = "a" } }
+expect.verdict = "deny"
+"""
+
+
+async def test_a_reload_under_which_a_gated_test_fails_changes_nothing(config: Path) -> None:
+    config.write_text(agent("one", more=GATED))
+    async with watched(config) as store:
+        config.write_text(agent("one", "two", more=GATED.replace("no-changes", "standard")))
+        failed = await record(store, "rejected")
+        (problem,) = failed.problems
+        assert (problem.code, problem.key, Path(problem.file).name) == (
+            "AGT208", "tests.plan.expect.verdict", "agent.toml"
+        )  # fmt: skip
+        assert problem.message == (
+            'the test "plan" expects "deny", but there is "ask" because of standard.default: write_file'
+        )
+        assert names(store) == ("one",)
+        config.write_text(agent("one", "two", more=GATED))
+        await shows(store, "one", "two")

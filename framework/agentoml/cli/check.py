@@ -18,6 +18,7 @@ from agentoml.config.structure import structure
 from agentoml.errors import ConfigError
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.link import Linked, link
+from agentoml.snapshot.unit_tests import hold_gates
 
 EXIT_PROBLEMS = 2
 
@@ -56,7 +57,7 @@ def check(config: str | None) -> Checked:
     try:
         with located(merged):
             linked = link(structure(merged))
-            compile_(linked)
+            hold_gates(compile_(linked), linked.config.tests)
     except ConfigError as error:
         return Checked(None, error.problems)
     return Checked(linked, locate((*merged.problems, *linked.warnings), merged))

@@ -7,6 +7,7 @@ import sys
 COMMANDS = {
     "run": ("agentoml.cli.run", "start the agent: ACP on stdin and stdout, for an editor"),
     "check": ("agentoml.cli.check", "show every problem of a configuration"),
+    "test": ("agentoml.cli.test", "play the tests that a configuration declares, without a model"),
     "chat": ("agentoml.cli.chat", "talk to the agent in this terminal"),
 }
 """Command -> the module whose `main(args)` runs it, and what it is for."""

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
 from agentoml.config.profile import LANGUAGE, LATER, ProfileKeys, Value, key, table
+from agentoml.config.unit_tests import UnitTest
 
 # ---------------------------------------------------------------------------------------- agent and options
 
@@ -332,7 +333,7 @@ class Config:
     reload: Reload = key("how a saved file takes effect", default=Reload())
     policy: Mapping[str, Any] = table("a ceiling over everything", later=LANGUAGE)
     extensions: Mapping[str, Any] = table("extension methods that are picks", later=LANGUAGE)
-    tests: Mapping[str, Any] = table("unit tests of this configuration", later=LANGUAGE)
+    tests: Mapping[str, UnitTest] = table("unit tests of this configuration")
     hooks: Mapping[str, Any] = table("reserved", later=LATER)
     agents: Mapping[str, Any] = table("reserved", later=LATER)
     auth: Mapping[str, Any] = table("reserved", later=LATER)

@@ -13,6 +13,7 @@ from agentoml.config import schema
 from agentoml.config.notation import Kind
 from agentoml.config.problems import Problem, did_you_mean, quoted, shown
 from agentoml.config.profile import LATER, Budget
+from agentoml.config.unit_tests import Given, UnitTest
 
 CATEGORIES = ("mode", "model", "model_config", "thought_level")
 CAPABILITIES = ("tools", "images", "documents", "audio", "reasoning")
@@ -316,6 +317,22 @@ def _command(command: schema.Command, raw: Mapping[str, Any]) -> Found:
         yield _problem("AGT104", "a command needs `prompt` or `switch_to`")
 
 
+def _given(given: Given, raw: Mapping[str, Any]) -> Found:
+    if "tool" not in raw:
+        yield from _useless(raw, ("args",), "without `tool`")
+    if given.mode is not None and "mode" in given.options:
+        yield Problem("AGT105", "the mode is given twice", ("mode",), hint="keep one of the two", at="key")
+
+
+def _unit_test(test: UnitTest, raw: Mapping[str, Any]) -> Found:
+    if not raw.get("expect"):
+        yield _problem("AGT104", "a test needs to expect something", hint='write expect.verdict = "deny"')
+    if test.expect.verdict is not None and test.given.tool is None:
+        yield _problem("AGT104", "a verdict is that on a call: `given.tool` is missing", ("expect", "verdict"))
+    if test.expect.verdict is None and test.given.tool is not None:
+        yield _problem("AGT104", "a call needs `expect.verdict`", ("given", "tool"))
+
+
 Check = Callable[[Any, Mapping[str, Any]], Found]
 
 _CHECKS: tuple[tuple[type, Check], ...] = (
@@ -340,4 +357,6 @@ _CHECKS: tuple[tuple[type, Check], ...] = (
     (schema.Parameter, _parameter),
     (schema.McpServer, _mcp_server),
     (schema.Command, _command),
+    (Given, _given),
+    (UnitTest, _unit_test),
 )

@@ -19,6 +19,7 @@ from agentoml.snapshot.diff import Change, diff
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
 from agentoml.snapshot.link import link
 from agentoml.snapshot.snapshot import Snapshot
+from agentoml.snapshot.unit_tests import hold_gates
 
 logger = logging.getLogger("agentoml.config")
 
@@ -87,7 +88,9 @@ def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Bui
         return Built(reading, merged.table, applies_widening=_applies_widening(merged))
     try:
         with located(merged):
-            snapshot = compile_(link(structure.structure(merged)))
+            linked = link(structure.structure(merged))
+            snapshot = compile_(linked)
+            hold_gates(snapshot, linked.config.tests)
     except ConfigError as error:
         return Built(reading, problems=error.problems)
     changes = diff(before.snapshot, snapshot) if before.snapshot is not None else ()

@@ -107,6 +107,13 @@ class Names:
         elif not is_glob(plain) and plain not in (names := (*BUILT_IN_KINDS, *self.config.tools)):
             yield unknown(plain, "tool", path, names)
 
+    def tool(self, tool: str, path: Path) -> Found:
+        """Check the name of one tool: `shell`, `mcp:server/tool`."""
+        if tool.startswith(("kind:", "!")) or is_glob(tool):
+            yield Problem("AGT110", f"{quoted(tool)} is not the name of a tool", path, hint="name one tool")
+        else:
+            yield from self.selector(tool, path)
+
     # ------------------------------------------------------------------------------------------------ picks
 
     def picks(self, picks: Mapping[str, Any], path: Path) -> Found:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from agentoml.config import model_lists
+from agentoml.config.globs import EXCLUDES
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.profile import Value
 from agentoml.config.schema import Config
+from agentoml.config.unit_tests import UnitTest
 from agentoml.snapshot.linking.names import CONDITION_WORDS, Found, Names, unknown
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable
 from agentoml.snapshot.snapshot import Catalog, Option
@@ -35,6 +37,8 @@ def name_problems(
     yield from _models(config, catalog)
     yield from _catalogs(config)
     yield from _commands_and_tools(names)
+    for name, test in config.tests.items():
+        yield from _test(names, test, ("tests", name))
 
 
 def _value(names: Names, value: Value, path: Path, *, of_provider: bool) -> Found:
@@ -149,3 +153,24 @@ def _commands_and_tools(names: Names) -> Found:
         for rule_name, rule in permissions.rules.items():
             for selector in rule.tool or ():
                 yield from names.selector(selector, ("permissions", set_name, "rules", rule_name, "tool"))
+
+
+def _test(names: Names, test: UnitTest, path: Path) -> Found:
+    given, expect = test.given, test.expect
+    if given.mode is not None:
+        yield from (found._replace(path=(*path, "given", "mode")) for found in names.picks({MODE: given.mode}, ()))
+    yield from names.picks(given.options, (*path, "given", "options"))
+    for index, provider in enumerate(given.client.providers or ()):
+        if provider not in names.config.providers:
+            where = (*path, "given", "client", "providers", index)
+            yield unknown(provider, "provider", where, names.config.providers)
+    if given.tool is not None:
+        yield from names.tool(given.tool, (*path, "given", "tool"))
+    if expect.model is not None and expect.model not in names.catalog:
+        yield unknown(expect.model, "model", (*path, "expect", "model"), names.catalog)
+    yield from names.picks(expect.options, (*path, "expect", "options"))
+    for option in expect.values:
+        if option not in names.options:
+            yield unknown(option, "option", (*path, "expect", "values", option), names.options, at_key=True)
+    for index, tool in enumerate(expect.tools or ()):
+        yield from names.tool(tool.removeprefix(EXCLUDES), (*path, "expect", "tools", index))
