@@ -166,8 +166,9 @@ def test_only_shipped_presets_are_presets(name: str) -> None:
     assert [problem.code for problem in problems(read(name))] == ["AGT301"]
 
 
-@pytest.mark.parametrize("name", [".", "nothing.toml", "a\\u0000b", "x" * 300])
+@pytest.mark.parametrize("name", ["empty", "nothing.toml", "a\\u0000b", "x" * 300])
 def test_what_cannot_be_read_is_a_problem_never_a_crash(name: str) -> None:
+    Path("empty").mkdir()
     write("agent.toml", extends(name))
     assert [problem.code for problem in problems(read("agent.toml"))] == ["AGT301"]
 

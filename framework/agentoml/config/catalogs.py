@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentoml.config.layers import Reading, read_one, similar, unreadable
+from agentoml.config.files import similar, unreadable
+from agentoml.config.layers import Reading, read_one
 from agentoml.config.litellm_models import MAP, litellm_names
 from agentoml.config.merge import Merged, merge, origins
 from agentoml.config.model_lists import list_file

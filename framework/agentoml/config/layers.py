@@ -1,68 +1,99 @@
-"""Which files apply, weakest first: built-in, then the named file with what it extends directly beneath it.
+"""Which files apply, weakest first: built-in, the user's own, the trusted project's, the named one, `--set` (L8).
 
-The only module of this folder that reads files, beside catalogs.py. It never fails: what can't be read is a problem
-of the text that names it, and a file that was looked for is among the files to watch, also when it is not there.
+What a file extends stands directly beneath it (L6). The administrator's policy comes last: it is no layer, but a
+ceiling. This module never fails: what can't be read is a problem of the text that names it, and a file that was
+looked for is among the files to watch, also when it is not there.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentoml import assets
+from agentoml.config import trust
+from agentoml.config.directories import own_folder
+from agentoml.config.files import absolute, beside, content_of, real, similar, text_of, unreadable
 from agentoml.config.parse import CatalogText, Layer, Text, document, text_files
-from agentoml.config.problems import Problem, Related, closest, did_you_mean, quoted
+from agentoml.config.problems import Problem, Related, did_you_mean, quoted
+from agentoml.config.projects import FILES, is_within, project_file
+from agentoml.config.settings import setting_texts
+from agentoml.config.trust import Project
 
-LARGEST = 32 * 1024 * 1024
 DEEPEST = 10
 PRESET = "preset:"
 OFFLINE = "preset:offline"
+POLICY = "AGENTOML_POLICY"
+"""The environment variable by which an administrator names a file with a `[policy]`."""
+
+
+class Chosen(NamedTuple):
+    """Which configuration is wanted.
+
+    `named` is a file, a directory with an agent.toml, or `preset:NAME`; None: the user's own, else the preset
+    `offline`. `settings` are the KEY=VALUE of `--set`. `project` is the root of the project that is worked in.
+    """
+
+    named: str | Path | None = None
+    settings: tuple[str, ...] = ()
+    project: Path | None = None
 
 
 class Reading(NamedTuple):
     """The texts, weakest first, and every file that was read or looked for, also those that are not there.
 
-    `catalogs` lie beneath all texts; catalogs.py reads them.
+    `catalogs` lie beneath all texts; catalogs.py reads them. `project` is set where the project has a file, also one
+    that is not among the texts because it is not trusted.
     """
 
     texts: tuple[Text, ...]
     files: tuple[Path, ...]
     catalogs: tuple[CatalogText, ...] = ()
+    project: Project | None = None
 
 
-def read(config: str | Path | None = None) -> Reading:
-    """Read a configuration: a file, `preset:NAME`, or with None the user's own, else the preset `offline`."""
+def read(chosen: Chosen | str | Path | None = None) -> Reading:
+    """Read a configuration; a name alone is a choice without settings and without a project."""
+    chosen = chosen if isinstance(chosen, Chosen) else Chosen(chosen)
     reader = _Reader()
-    reader.add("built-in", assets.folder("configs") / "built-in.toml", "built-in")
-    if config is None:
-        own = own_config()
-        reader.look_for(own)
-        config = own if os.path.lexists(own) else OFFLINE
-    name = str(config)
-    reader.expand(name, _preset(name) or _absolute(name), "named", ())
-    return Reading(tuple(reader.texts), tuple(reader.files))
+    reader.texts.append(reader.text("built-in", assets.folder("configs") / "built-in.toml", "built-in"))
+    own = own_config()
+    reader.look_for(own)
+    if os.path.lexists(own):
+        reader.layer(str(own), "user")
+    project = reader.project(chosen.project, not_this=(own, *_file_of(chosen.named))) if chosen.project else None
+    if chosen.named is not None and not _is_same(chosen.named, own):
+        reader.layer(str(chosen.named), "named")
+    elif reader.only_built_in:
+        reader.layer(OFFLINE, "named")
+    for text in setting_texts(chosen.settings, absolute(".")):
+        reader.expand(text, ())
+    if os.environ.get(POLICY):
+        reader.layer(os.environ[POLICY], "policy")
+    return Reading(tuple(reader.texts), tuple(reader.files), project=project)
 
 
 def read_one(name: str, path: Path) -> Reading:
     """Read one file that is no layer, with the text files that it names."""
     reader = _Reader()
-    reader.add(name, path, "named")
-    return Reading(tuple(reader.texts), tuple(reader.files))
+    return Reading((reader.text(name, path, "named"),), tuple(reader.files))
+
+
+def policies() -> tuple[Text, ...]:
+    """Read today's policies alone: the user's own file and the administrator's, with what they extend."""
+    return tuple(text for text in read(OFFLINE).texts if text.layer in ("user", "policy"))
 
 
 def named(config: str) -> Path:
     """Return what a command line names: `preset:NAME` as it is, else a file's absolute path; a symlink stays one."""
-    return Path(config) if config.startswith(PRESET) else _absolute(config)
+    return Path(config) if config.startswith(PRESET) else absolute(config)
 
 
 def own_config() -> Path:
     """Return where the user's own configuration is, or would be."""
-    home = os.environ.get("XDG_CONFIG_HOME", "")
-    folder = Path(home) if Path(home).is_absolute() else _absolute("~/.config")
-    return folder / "agentoml" / "agent.toml"
+    return own_folder("config") / "agent.toml"
 
 
 def presets() -> list[str]:
@@ -74,6 +105,19 @@ def _preset(name: str) -> Path | None:
     return assets.folder("configs") / f"{name.removeprefix(PRESET)}.toml" if name.startswith(PRESET) else None
 
 
+def _file_of(name: str | Path | None) -> tuple[Path, ...]:
+    return () if name is None or str(name).startswith(PRESET) else (_configuration(absolute(str(name))),)
+
+
+def _is_same(name: str | Path, own: Path) -> bool:
+    return os.path.lexists(own) and any(real(file) == real(own) for file in _file_of(name))
+
+
+def _configuration(path: Path) -> Path:
+    """Return the file of a configuration: of a directory its agent.toml."""
+    return path / "agent.toml" if os.path.isdir(path) else path  # noqa: PTH112 - never fails
+
+
 class _Step(NamedTuple):
     """One `extends` on the way down: the text, which entry of `extends`, and the file behind the text."""
 
@@ -83,47 +127,81 @@ class _Step(NamedTuple):
 
 
 class _Reader:
+    """Collects the texts of all layers, and every file that was looked for."""
+
     def __init__(self) -> None:
         self.texts: list[Text] = []
         self.files: dict[Path, None] = {}
         self._seen: set[Path] = set()
 
+    @property
+    def only_built_in(self) -> bool:
+        return len(self.texts) == 1
+
     def look_for(self, path: Path) -> None:
         self.files[path] = None
 
-    def add(self, name: str, path: Path, layer: Layer) -> None:
-        self.texts.append(self._text(name, path, layer))
+    def layer(self, name: str, layer: Layer, root: Path | None = None) -> None:
+        """Add a file, or the agent.toml of a directory, and what it extends. `root`: of the project it is in."""
+        preset = _preset(name)
+        path = preset or _configuration(absolute(name))
+        called = name if preset or path == absolute(name) else beside(f"{name}/", path.name)
+        self.expand(self.text(called, path, layer, root=root), (), root)
 
-    def expand(self, name: str, path: Path, layer: Layer, chain: tuple[_Step, ...]) -> None:
-        """Add a file, and directly beneath it what it extends, depth first; a file counts where it first stands."""
-        real = _real(path)
-        if real in self._seen:
+    def project(self, root: Path, not_this: tuple[Path, ...]) -> Project | None:
+        """Add the files of a project if they are trusted. `not_this`: what is a layer already."""
+        for name in FILES:
+            self.look_for(root / name)
+        file = project_file(root)
+        if file is None or any(real(file) == real(other) for other in not_this):
+            return None
+        self.look_for(trust.record_file(root))
+        inner = _Reader()
+        inner.layer(str(file), "project", root)
+        self.files.update(inner.files)
+        found = trust.project(root, file, inner.texts)
+        if found.counts:
+            self.texts += inner.texts
+        return found
+
+    def expand(self, text: Text, chain: tuple[_Step, ...], root: Path | None = None) -> None:
+        """Add a text, and directly beneath it what it extends, depth first.
+
+        In each layer a file counts where it first stands.
+        """
+        path = text.path or absolute(text.name)
+        if not chain:
+            self._seen = set()
+        if real(path) in self._seen:
             return
-        self._seen.add(real)
-        text = self._text(name, path, layer)
+        self._seen.add(real(path))
         problems = []
         for index, target in enumerate(_extends(text)):
-            step = _Step(text, index, real)
-            there = _preset(target) or _absolute(_beside(str(path), target))
-            called = target if target.startswith(PRESET) else _called(name, target, there)
-            problem = self._refused(called, there, (*chain, step))
+            steps = (*chain, _Step(text, index, real(path)))
+            there = _preset(target) or _configuration(absolute(beside(str(path), target)))
+            called = target if target.startswith(PRESET) else _called(text, target, there)
+            problem = self._refused(called, there, steps, root)
             if problem:
                 problems.append(problem)
             else:
-                self.expand(called, there, layer, (*chain, step))
+                lineage = tuple((step.text.name, step.entry) for step in steps)
+                inner = self.text(called, there, text.layer, root=root)
+                self.expand(inner._replace(lineage=lineage), steps, root)
         self.texts.append(text._replace(problems=(*text.problems, *problems)))
 
-    def _refused(self, name: str, there: Path, chain: tuple[_Step, ...]) -> Problem | None:
+    def _refused(self, name: str, there: Path, chain: tuple[_Step, ...], root: Path | None) -> Problem | None:
         """Return why the last step of the chain can't be taken, blaming the line that says `extends`."""
-        self.look_for(there)
         step = chain[-1]
         unknown = _unknown_preset(name)
+        if unknown is None and root is not None and not name.startswith(PRESET) and not is_within(there, root):
+            unknown = Problem("AGT309", f"{name} is not in the project", hint=_WITHIN)
         if unknown:
             return _at(step, unknown)
+        self.look_for(there)
         reason = unreadable(there)
         if reason:
-            return _at(step, Problem("AGT301", f"{name} can't be extended: {reason}", hint=similar(there)))
-        circle = [index for index, earlier in enumerate(chain) if earlier.real == _real(there)]
+            return _at(step, Problem("AGT301", f"{name} can't be extended: {reason}", hint=_instead(name, there)))
+        circle = [index for index, earlier in enumerate(chain) if earlier.real == real(there)]
         if circle:
             notes = tuple(_note(earlier) for earlier in chain[circle[0] :])
             hint = "take one of them out"
@@ -134,27 +212,33 @@ class _Reader:
             return _at(step, Problem("AGT303", message, hint="extend fewer", related=notes))
         return None
 
-    def _text(self, name: str, path: Path, layer: Layer) -> Text:
-        """Read one file and the text files that it names."""
+    def text(self, name: str, path: Path, layer: Layer, *, root: Path | None = None) -> Text:
+        """Read one file and the text files that it names; those of a project lie in it."""
         self.look_for(path)
         unknown = _unknown_preset(name)
-        content = "" if unknown else _content(path)
+        content = "" if unknown else content_of(path)
         if isinstance(content, str):
             message = f"the configuration can't be read: {content}"
-            problem = unknown or Problem("AGT001", message, hint=_instead(path))
+            problem = unknown or Problem("AGT001", message, hint=_instead(name, path))
             return Text(name, b"", path, layer, problems=(problem._replace(file=name),))
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}
         problems = []
         for key, file in text_files(document(content).values) if b"file" in content else ():
-            there = _absolute(_beside(str(path), file))
+            there = absolute(beside(str(path), file))
+            if root is not None and not is_within(there, root):
+                problems.append(Problem("AGT309", f"{beside(name, file)} is not in the project", key, hint=_WITHIN))
+                continue
             self.look_for(there)
-            found = _included(there, _beside(name, file))
+            found = text_of(there, beside(name, file))
             if isinstance(found, Problem):
                 problems.append(found._replace(path=key))
             else:
                 included[file] = found
         return text._replace(included=included, problems=_placed(problems, text))
+
+
+_WITHIN = "a project takes only files of its own, and presets"
 
 
 def _extends(text: Text) -> list[str]:
@@ -163,22 +247,14 @@ def _extends(text: Text) -> list[str]:
     return [target for target in extends if isinstance(target, str) and target] if isinstance(extends, list) else []
 
 
-def _absolute(name: str) -> Path:
-    return Path(os.path.abspath(os.path.expanduser(name)))  # noqa: PTH100, PTH111 - these never fail
-
-
-def _beside(file: str, name: str) -> str:
-    """Return what a file calls `name`: relative names count from the file that writes them (L9)."""
-    return os.path.normpath(os.path.join(os.path.dirname(file), os.path.expanduser(name)))  # noqa: PTH111, PTH118, PTH120
-
-
-def _called(file: str, name: str, there: Path) -> str:
-    """Return what users call a file that `file` extends; what is beside a preset has no name but its place."""
-    return str(there) if file.startswith(PRESET) else _beside(file, name)
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+def _called(text: Text, target: str, there: Path) -> str:
+    """Return what users call a file that a text extends; what is beside a preset has no name but its place."""
+    if text.name.startswith(PRESET):
+        return str(there)
+    if text.layer == "set":
+        return target
+    called = beside(text.name, target)
+    return called if there.name == Path(called).name else f"{called}/{there.name}"
 
 
 def _unknown_preset(name: str) -> Problem | None:
@@ -189,61 +265,11 @@ def _unknown_preset(name: str) -> Problem | None:
     return Problem("AGT301", f"there is no preset {quoted(preset)}", hint=hint)
 
 
-def _instead(path: Path) -> str:
+def _instead(name: str, path: Path) -> str:
     """Return a hint for a configuration that is not there: a preset of that name, or a file with almost this name."""
-    return f"the preset is `{PRESET}{path.name}`" if path.name in presets() else similar(path)
-
-
-def similar(path: Path) -> str:
-    """Return a hint for a file that is not there: the one beside it that has almost this name."""
-    try:
-        beside = {file.stem: file.name for file in path.parent.iterdir() if file.suffix == path.suffix}
-        nearest = None if path.exists() else closest(path.stem, beside)
-    except (OSError, ValueError):
-        return ""
-    return f"did you mean `{beside[nearest]}`?" if nearest else ""
-
-
-def _content(path: Path) -> bytes | str:
-    """Return the bytes of a file, or in a few words why they can't be had."""
-    reason = unreadable(path)
-    if reason:
-        return reason
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        return _reason(error)
-
-
-def unreadable(path: Path) -> str:
-    """Return in a few words why a file can't be read, nothing where it can."""
-    try:
-        status = path.stat()
-    except (OSError, ValueError) as error:
-        return _reason(error)
-    if stat.S_ISDIR(status.st_mode):
-        return "it is a directory"
-    if not stat.S_ISREG(status.st_mode):
-        return "it is not a regular file"
-    if status.st_size > LARGEST:
-        return f"it has more than {LARGEST // 1024 // 1024} MiB"
-    return ""
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    return (error.strerror or type(error).__name__).lower() if isinstance(error, OSError) else "no such name"
-
-
-def _included(path: Path, name: str) -> str | Problem:
-    content = _content(path)
-    if isinstance(content, str):
-        return Problem("AGT306", f"{name} can't be read: {content}", hint=similar(path))
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return Problem("AGT306", f"{name} is not UTF-8 text", hint="save the file as UTF-8")
+    if path.name in presets() and not path.exists():
+        return f"the preset is `{PRESET}{path.name}`"
+    return similar(path)
 
 
 def _at(step: _Step, problem: Problem) -> Problem:

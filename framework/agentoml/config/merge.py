@@ -15,16 +15,26 @@ from agentoml.config.problems import Path, Problem, did_you_mean, dotted
 
 EDITS = frozenset({"add", "remove"})
 
+POLICY_LAYERS = frozenset({"user", "policy"})
+"""The layers whose `[policy]` counts: the user's own and the administrator's."""
+
 
 class Merged(NamedTuple):
     """All texts as one table. It is shared: never change it.
 
-    Where `problems` has errors, the table lacks what is broken, and `structure` refuses it.
+    Where `problems` has errors, the table lacks what is broken, and `structure` refuses it. `ceilings` are the texts
+    with a `[policy]` that counts, each for itself: none is merged with anything.
     """
 
     table: Mapping[str, Any]
     tables: tuple[Table, ...]
     problems: tuple[Problem, ...]
+    ceilings: tuple[Table, ...] = ()
+
+    @property
+    def everything(self) -> Mapping[str, Any]:
+        """All that was said, the ceilings too: what is compared to tell whether anything changed."""
+        return {**self.table, "policy": [table.values for table in self.ceilings]} if self.ceilings else self.table
 
 
 class Origin(NamedTuple):
@@ -38,9 +48,12 @@ def merge(tables: Sequence[Table]) -> Merged:
     """Merge tables, weakest first; an inherited entry keeps its first place (E27). Never raises."""
     problems = [problem for table in tables for problem in table.problems]
     known = bool(problems)  # what is broken may be what is missing here
+    ceilings = tuple(table for table in tables if table.text.layer in POLICY_LAYERS and "policy" in table.values)
+    tables = [_without_ceiling(table) for table in tables if table.text.layer != "policy"]
     merged: dict[str, Any] = {}
+    gone: set[Path] = set()
     for table in tables:
-        merging = _Merging(removes=b"remove" in table.text.content)
+        merging = _Merging(gone, removes=b"remove" in table.text.content)
         merged = merging.tables(merged, table.values, ())
         if merging.problems and not known:
             from agentoml.config.locate import place
@@ -50,13 +63,24 @@ def merge(tables: Sequence[Table]) -> Merged:
         from agentoml.config.catalog_tables import written_first
 
         merged = written_first(merged, tables)
-    return Merged(merged, tuple(tables), tuple(problems))
+    return Merged(merged, tuple(tables), tuple(problems), ceilings)
+
+
+def _without_ceiling(table: Table) -> Table:
+    """Return a table without the `[policy]` that counts; in any other layer it stays, to be refused."""
+    if table.text.layer not in POLICY_LAYERS or "policy" not in table.values:
+        return table
+    return table._replace(values={key: value for key, value in table.values.items() if key != "policy"})
 
 
 class _Merging:
-    """One table laid over what is there. Where its text removes nothing, what is new is taken as it is."""
+    """One table laid over what is there. Where its text removes nothing, what is new is taken as it is.
 
-    def __init__(self, *, removes: bool) -> None:
+    `gone` is what weaker texts removed: nobody needs to know that another layer did so already.
+    """
+
+    def __init__(self, gone: set[Path], *, removes: bool) -> None:
+        self._gone = gone
         self._removes = removes
         self.problems: list[Problem] = []
 
@@ -87,10 +111,11 @@ class _Merging:
         if beside:
             hint = "remove the other keys, or write the entry under another name"
             self._report("AGT305", "`remove = true` stands alone in its table", (*path, beside[0]), hint)
-        elif name not in result:
+        elif name not in result and path not in self._gone:
             hint = did_you_mean(name, result) or "leave it out: nothing beneath this file has it"
             self._report("AGT304", f"there is no inherited `{dotted(path)}` to remove", path, hint)
         result.pop(name, None)
+        self._gone.add(path)
 
     def _report(self, code: str, message: str, path: Path, hint: str) -> None:
         self.problems.append(Problem(code, message, path, hint=hint, at="key"))

@@ -20,7 +20,7 @@ SCHEMA = 1
 DEEPEST = 64
 """How deep values may be nested: whatever reads them afterwards may do so by recursion."""
 
-Layer = Literal["built-in", "user", "project", "named", "set"]
+Layer = Literal["built-in", "user", "project", "named", "set", "policy"]
 
 TEXT_KEYS = frozenset({"instructions", "instructions_append", "reminder", "prompt"})
 """The keys whose value may be `{ file = "..." }`: a text of its own, read with the layers."""
@@ -30,7 +30,10 @@ FREE_KEYS = frozenset({"params", "meta", "args"})
 
 
 class Text(NamedTuple):
-    """One TOML text of a layer, with the text files that it names, and what went wrong while reading them."""
+    """One TOML text of a layer, with the text files that it names, and what went wrong while reading them.
+
+    `lineage`: whose `extends` brought it, and by which entry, outermost first; empty for the top of a layer.
+    """
 
     name: str
     content: bytes
@@ -38,6 +41,7 @@ class Text(NamedTuple):
     layer: Layer = "named"
     included: Mapping[str, str] = {}
     problems: tuple[Problem, ...] = ()
+    lineage: tuple[tuple[str, int], ...] = ()
 
 
 class CatalogText(NamedTuple):
