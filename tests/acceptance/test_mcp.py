@@ -84,15 +84,32 @@ async def test_a_server_of_the_client_that_takes_a_declared_name_gets_none_of_it
     assert len(asked) == 1, "read is allowed by the declared kind, which does not count here"
 
 
-async def test_a_server_that_dies_takes_its_tools_with_it_and_the_session_works_on(tmp_path: Path) -> None:
-    calls = openai.calls(("1", "mcp__echo__crash", {}))
-    async with http_server.HttpServer(calls, openai.says("Oh."), openai.says("Still here.")) as server:
+async def test_a_server_that_dies_takes_its_tools_with_it_and_is_back_with_the_next_prompt(tmp_path: Path) -> None:
+    crash = openai.calls(("1", "mcp__echo__crash", {}))
+    echo = openai.calls(("2", "mcp__echo__echo", {"text": "as before"}))
+    async with http_server.HttpServer(crash, openai.says("Oh."), echo, openai.says("Fine.")) as server:
         async with agent_process(write(tmp_path, server.url), initialize=False) as agent:
             await agent.initialize(NOTICES)
             session = await agent.new_session(tmp_path)
             await agent.set(session, "echo", True)
             assert await agent.prompt(session, "crash") == {"stopReason": "end_turn"}
             notices: list[Any] = await agent.until(lambda: agent.updates("notice"))
-            assert "echo" in notices[0]["title"]
             assert await agent.prompt(session, "and now?") == {"stopReason": "end_turn"}
-    assert not [name for name in told(server.requests[2]) if name.startswith("mcp__")]
+    assert "echo" in notices[0]["title"] and "with the next prompt" in notices[0]["description"]
+    assert "ended during the call: crashed with" in server.requests[1].json["messages"][-1]["content"]
+    assert not [name for name in told(server.requests[1]) if name.startswith("mcp__")], "gone with the server"
+    assert "as before" in server.requests[3].json["messages"][-1]["content"]
+
+
+async def test_a_server_that_can_not_start_is_told_once_and_the_session_works(tmp_path: Path) -> None:
+    async with http_server.HttpServer(openai.says("Hello."), openai.says("Still here.")) as server:
+        config = write(tmp_path, server.url)
+        config.write_text(config.read_text(encoding="utf-8").replace(sys.executable, "/no/such/program"), "utf-8")
+        async with agent_process(config, initialize=False) as agent:
+            await agent.initialize(NOTICES)
+            session = await agent.new_session(tmp_path)
+            await agent.set(session, "echo", True)
+            for words in ("hello", "and now?"):
+                assert await agent.prompt(session, words) == {"stopReason": "end_turn"}
+    (notice,) = agent.updates("notice")
+    assert notice["description"] == "/no/such/program can't be started: No such file or directory"

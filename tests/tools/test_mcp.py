@@ -15,7 +15,7 @@ from agentoml.config.notation import Duration, Secret
 from agentoml.config.schema import McpServer
 from agentoml.errors import ToolError
 from agentoml.tools.mcp import McpServers, ServerStatus, client_servers
-from agentoml.tools.mcp_server import Surroundings, inherited_environment
+from agentoml.tools.mcp_server import Surroundings
 from agentoml.tools.tool import ToolContext, ToolResult
 from tools.notices import Notices
 from tools.processes import is_gone
@@ -116,12 +116,41 @@ async def test_the_tools_of_a_server_that_dies_disappear(
     monkeypatch.setenv("MY_TOKEN", "hush")
     await ready(servers, tiny=tiny(env={"TOKEN": Secret(env="MY_TOKEN")}))
 
-    with pytest.raises(ToolError, match=r"mcp:tiny/crash failed|ended during the call"):
+    with pytest.raises(ToolError, match=r"the MCP server tiny ended during the call: crashed with \*{3}"):
         await call(servers, "crash", context)
 
-    status = await notices.until(lambda status: status.state == "failed")
-    assert status.problem == "it ended: crashed with ***"
     assert servers.tools() == {}
+    assert notices.told[-1] == ServerStatus("tiny", "failed", "it ended: crashed with ***", 0, returns=True)
+
+
+async def test_a_server_that_ended_by_itself_is_started_again_as_long_as_that_helps(
+    servers: McpServers, context: ToolContext, notices: Notices
+) -> None:
+    await ready(servers, tiny=tiny())
+    await call(servers, "echo", context, text="x")
+
+    for returns in (True, True, True, False):  # the first time it had answered; then three times it did not
+        with pytest.raises(ToolError, match="ended during the call"):
+            await call(servers, "crash", context)
+        assert notices.told[-1].returns is returns
+        servers.restart_ended()
+        await servers.settled()
+    assert servers.statuses()[0].state == "failed"
+
+    servers.want({})
+    servers.want({"tiny": tiny()})
+    await servers.settled()
+    assert (await call(servers, "echo", context, text="again")).text == "again"
+
+
+async def test_a_server_that_never_came_up_is_not_started_again(servers: McpServers, notices: Notices) -> None:
+    servers.want({"tiny": tiny("dies")})
+    await servers.settled()
+
+    servers.restart_ended()
+
+    assert [status.state for status in servers.statuses()] == ["failed"]
+    assert not notices.told[-1].returns
 
 
 async def test_tools_that_come_later_are_listed(servers: McpServers, context: ToolContext, notices: Notices) -> None:
@@ -163,22 +192,17 @@ async def test_what_a_server_prints_by_mistake_is_overlooked(servers: McpServers
     assert (await call(servers, "echo", context, text="x")).text == "x"
 
 
-async def test_a_server_gets_few_variables_and_its_own(
+async def test_a_server_gets_the_environment_of_child_processes_and_its_own_over_it(
     servers: McpServers, context: ToolContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_TOKEN", "hush")
-    await ready(servers, tiny=tiny(env={"TOKEN": Secret(env="MY_TOKEN"), "PLAIN": "yes"}))
+    await ready(servers, tiny=tiny(env={"TOKEN": Secret(env="MY_TOKEN"), "HOME": "/elsewhere"}))
 
     environment = json.loads((await call(servers, "environment", context)).text)
 
-    assert {"TOKEN": "hush", "PLAIN": "yes"}.items() <= environment.items()
-    assert environment.keys() - {"TOKEN", "PLAIN", "LC_CTYPE"} == {"PATH", "HOME"}
-
-
-def test_what_is_inherited_is_what_programs_need() -> None:
-    environment = {"PATH": "p", "LC_ALL": "C", "https_proxy": "x", "AWS_SECRET_ACCESS_KEY": "s", "PYTHONPATH": "x"}
-
-    assert inherited_environment(environment) == {"PATH": "p", "LC_ALL": "C", "https_proxy": "x"}
+    own = {"TOKEN": "hush", "HOME": "/elsewhere"}
+    assert own.items() <= environment.items()
+    assert environment.keys() - own.keys() - {"LC_CTYPE"} == context.environment.keys() - own.keys()
 
 
 async def test_an_unchanged_server_keeps_its_process_and_a_changed_one_serves_until_the_new_one_does(

@@ -51,7 +51,8 @@ class SessionServers:
         return server in self.brought and server in self._declared
 
     async def settled(self) -> None:
-        """Wait until no server is starting."""
+        """Start again what ended by itself since the last turn, and wait until no server is starting."""
+        self._servers.restart_ended()
         await self._servers.settled()
 
     def in_use(self) -> AbstractContextManager[None]:
@@ -68,7 +69,8 @@ class SessionServers:
         logger.warning("the MCP server %s is not there: %s", status.name, status.problem)
         if self.client.can_notice:
             title = f"The MCP server {status.name} is not there"
-            self.client.update(self.session_id, notice("warning", title, status.problem))
+            after = "; it is started again with the next prompt" if status.returns else ""
+            self.client.update(self.session_id, notice("warning", title, f"{status.problem}{after}"))
 
 
 def brought_by(entries: Sequence[Mapping[str, Any]]) -> dict[str, McpServer]:

@@ -14,16 +14,21 @@ from agentoml.tools.mcp_server import RunningServer, State, Surroundings
 from agentoml.tools.tool import Tool
 
 CLOSING_SECONDS = 4.0
+FRUITLESS_RESTARTS = 3
+"""How often in a row a server that ended by itself is started again, no call answered in between."""
 
 
 @frozen
 class ServerStatus:
-    """How a server is; `problem` says why it is not `ready`, in one sentence, without secrets."""
+    """How a server is; `problem` says why it is not `ready`, in one sentence, without secrets. One that `returns`
+    is started again by `restart_ended`.
+    """
 
     name: str
     state: State
     problem: str
     tools: int
+    returns: bool = False
 
 
 class McpServers:
@@ -39,6 +44,7 @@ class McpServers:
         self._previous: dict[str, RunningServer] = {}
         self._retired: list[RunningServer] = []
         self._running: set[RunningServer] = set()
+        self._fruitless: dict[str, int] = {}
         self._users = 0
 
     def want(self, declared: Mapping[str, McpServer]) -> None:
@@ -49,12 +55,22 @@ class McpServers:
         for name, server in declared.items():
             running = before.pop(name, None)
             if running is None or _connection(running.declared) != _connection(server):
+                self._fruitless.pop(name, None)
                 running = self._replaced(name, server, running)
             self._current[name] = running
         for name, running in before.items():
             self._retire(running)
             if name in self._previous:
                 self._retire(self._previous.pop(name))
+
+    def restart_ended(self) -> None:
+        """Start those again that served and then ended by themselves. One that never came up is left alone: nothing
+        has changed for it.
+        """
+        for name, server in tuple(self._current.items()):
+            if self._returns(server):
+                self._fruitless[name] = 1 + (0 if server.answered else self._fruitless.get(name, 0))
+                self._current[name] = self._replaced(name, server.declared, server)
 
     def tools(self) -> dict[str, Tool]:
         """Return the tools of all servers that are ready, in the order of the servers."""
@@ -66,7 +82,7 @@ class McpServers:
 
     def statuses(self) -> tuple[ServerStatus, ...]:
         """Return how each wanted server is."""
-        return tuple(_status(server) for server in self._current.values())
+        return tuple(self._status(server) for server in self._current.values())
 
     async def settled(self) -> None:
         """Wait until no wanted server is starting; each has its own startup_timeout."""
@@ -123,7 +139,14 @@ class McpServers:
             return
         if server.state != "starting" and server.name in self._previous:
             self._retire(self._previous.pop(server.name))
-        self._tell(_status(server))
+        self._tell(self._status(server))
+
+    def _status(self, server: RunningServer) -> ServerStatus:
+        return ServerStatus(server.name, server.state, server.problem, len(server.tools), self._returns(server))
+
+    def _returns(self, server: RunningServer) -> bool:
+        fruitless = 0 if server.answered else self._fruitless.get(server.name, 0)
+        return server.state == "failed" and server.served and fruitless < FRUITLESS_RESTARTS
 
 
 def client_servers(entries: Sequence[Mapping[str, Any]]) -> dict[str, McpServer]:
@@ -144,7 +167,3 @@ def _pairs(entries: Sequence[Mapping[str, str]] | None) -> dict[str, str]:
 def _connection(declared: McpServer) -> tuple[Any, ...]:
     """Return the part of a declaration that a running server depends on."""
     return (declared.command, declared.url, declared.transport, declared.headers, declared.env)
-
-
-def _status(server: RunningServer) -> ServerStatus:
-    return ServerStatus(server.name, server.state, server.problem, len(server.tools))

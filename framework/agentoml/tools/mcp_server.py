@@ -24,13 +24,8 @@ State = Literal["starting", "ready", "failed", "stopped"]
 COMPLAINTS_KEPT = 4_000
 PAGES = 100
 CANCELLED_CALL_SECONDS = 1.0
+ENDING_SECONDS = 2.0
 CONNECTION_CLOSED = -32000
-INHERITED = frozenset(
-    {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LANGUAGE", "TMPDIR", "TZ"}
-    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"}
-    | {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"}
-)
-INHERITED_PREFIXES = ("LC_", "XDG_")
 
 
 @frozen
@@ -43,7 +38,10 @@ class Surroundings:
 
 
 class RunningServer:
-    """A server from its start to its end. `changed` is called at every change of its state or its tools."""
+    """A server from its start to its end. `changed` is called at every change of its state or its tools.
+
+    `served` once it was ready, `answered` once a call of its tools was.
+    """
 
     def __init__(
         self, name: str, declared: McpServer, surroundings: Surroundings, changed: Callable[[RunningServer], None]
@@ -53,6 +51,7 @@ class RunningServer:
         self.state: State = "starting"
         self.problem = ""
         self.tools: tuple[Tool, ...] = ()
+        self.served = self.answered = False
         self.settled = asyncio.Event()
         self._surroundings = surroundings
         self._changed = changed
@@ -86,12 +85,19 @@ class RunningServer:
             if not calling.done():
                 await _given_up(calling)
         if calling.cancelled() or not calling.done():
-            raise ToolError(f"the MCP server {self.name} ended during the call")
+            raise await self._ended_during_the_call()
         if error := calling.exception():
-            if self.declared.url is not None and str(error) == "Connection closed":
-                self._ended()
+            if getattr(error, "code", None) == CONNECTION_CLOSED:
+                raise await self._ended_during_the_call()
             raise ToolError(f"mcp:{self.name}/{tool} failed: {_sentence(error)}") from None
+        self.answered = True
         return result_of(calling.result())
+
+    async def _ended_during_the_call(self) -> ToolError:
+        """Return the error once the server is gone, with its last words."""
+        self._ended()
+        await asyncio.wait((self.owner,), timeout=ENDING_SECONDS)
+        return ToolError(f"the MCP server {self.name} ended during the call{self._complaint()}")
 
     # ------------------------------------------------------------------------------------- in the owner task
 
@@ -144,6 +150,7 @@ class RunningServer:
                 if deadline.expired():
                     self.problem = f"it did not start within {seconds:g} s{self._complaint()}"
                 raise
+            self.served = True
             self._enter("ready")
             await self._until_over()
 
@@ -161,7 +168,7 @@ class RunningServer:
     async def _transport(self, stack: AsyncExitStack) -> Any:
         declared = self.declared
         if declared.url is None:
-            environment = inherited_environment(self._surroundings.environment) | await self._resolved(declared.env)
+            environment = {**self._surroundings.environment, **await self._resolved(declared.env)}
             return stdio_transport(
                 declared.command or (),
                 cwd=self._surroundings.cwd,
@@ -246,15 +253,6 @@ async def _given_up(calling: asyncio.Future[Any]) -> None:
     calling.add_done_callback(lambda done: done.cancelled() or done.exception())
     calling.cancel()
     await asyncio.wait((calling,), timeout=CANCELLED_CALL_SECONDS)
-
-
-def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a server gets of our environment: what programs need to run, and nothing else."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if name.upper() in INHERITED or name.startswith(INHERITED_PREFIXES)
-    }
 
 
 def _library() -> ModuleType:
