@@ -10,7 +10,7 @@ from agentoml.errors import ToolError
 from agentoml.tools.built_in import built_in_tools
 from agentoml.tools.clipping import HeadAndTail, fenced
 from agentoml.tools.processes import run_process
-from agentoml.tools.tool import ToolContext, child_environment
+from agentoml.tools.tool import ToolContext
 from tools.fakes import Shown
 from tools.processes import is_gone
 
@@ -44,8 +44,9 @@ async def test_no_output_is_said(context: ToolContext) -> None:
     assert not result.failed
 
 
-async def test_there_is_no_input_and_no_secret(context: ToolContext) -> None:
-    environment = child_environment({**os.environ, "GATEWAY_KEY": "hush", "KEPT": "yes"}, {"GATEWAY_KEY"})
+async def test_there_is_no_input_and_no_secret(context: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = {**os.environ, "KEPT": "yes", "UNSAID": "hush"}
+    monkeypatch.setenv("GATEWAY_KEY", "secret")
     with_secret = ToolContext("s", "c", context.cwd, (), context.client, context.report, environment=environment)
 
     result = await shell({"command": "cat; echo ${GATEWAY_KEY-none} $KEPT"}, with_secret)

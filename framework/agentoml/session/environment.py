@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from agentoml.config.notation import Secret
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.tools.tool import child_environment
 
 
-def environment(snapshot: Snapshot) -> dict[str, str]:
-    """Return the environment for commands that run under a configuration."""
-    return child_environment(os.environ, frozenset(_secret_variables(snapshot)))
+class ChildEnvironment(Mapping[str, str]):
+    """The variables that a child process which starts now may see.
+
+    What a secret named once stays hidden as long as this process lives: whoever edits a file must not lay it open.
+    """
+
+    def __init__(self) -> None:
+        self._hidden: frozenset[str] = frozenset()
+
+    def hide_secrets_of(self, snapshot: Snapshot) -> None:
+        """Hide what the secrets of a snapshot name, too."""
+        self._hidden |= frozenset(_secret_variables(snapshot))
+
+    def __getitem__(self, name: str) -> str:
+        if name in self._hidden:
+            raise KeyError(name)
+        return os.environ[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in os.environ if name not in self._hidden)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _secret_variables(snapshot: Snapshot) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ from attrs import frozen
 from agentoml.errors import RemoteError
 from agentoml.permissions.calls import Call, World
 from agentoml.permissions.remember import describe, remember
+from agentoml.permissions.sets import ReadySet
 from agentoml.permissions.verdict import InForce, Judgement, strictness, verdict
 from agentoml.session.session import Session
-from agentoml.snapshot.snapshot import Snapshot
 from agentoml.wire.messages import permission_option
 
 Show = Callable[[], Awaitable[dict[str, Any]]]
@@ -29,23 +29,28 @@ class Decision:
     stop: bool = False
 
 
-def judge(session: Session, pinned: Snapshot, call: Call) -> Judgement:
-    """Judge a call by the snapshot that the turn pinned and by the newest one: a new restriction binds at once."""
-    snapshots = (pinned,) if pinned is session.snapshot else (pinned, session.snapshot)
+def judge(session: Session, call: Call) -> Judgement:
+    """Judge a call by what the running turn pinned and by all that restricts since: the strictest counts."""
     world = World(cwd=session.cwd, roots=session.roots, home=str(Path.home()))
-    judgements = []
-    for snapshot in snapshots:
-        profile = session.resolved(snapshot).profile
-        in_force = InForce(
-            profile.permissions_base, profile.permissions_patches, profile.auto_answers, session.remembered
-        )
-        judgements.append(verdict(call, in_force, snapshot.permissions, world))
+    judgements = (verdict(call, in_force, sets, world) for in_force, sets in _rules(session))
     return max(judgements, key=lambda judgement: strictness(judgement.verdict))
 
 
-async def permit(session: Session, pinned: Snapshot, call: Call, show: Show) -> Decision:
+def _rules(session: Session) -> Iterator[tuple[InForce, Mapping[str, ReadySet]]]:
+    """Yield all that a call has to get past: a new restriction binds at once, what was kept of a value binds still."""
+    for standing in session.standings():
+        profile = standing.resolved().profile
+        lists = (profile.permissions_patches, profile.auto_answers)
+        yield InForce(profile.permissions_base, *lists, session.remembered), standing.snapshot.permissions
+    base = session.resolved().profile.permissions_base
+    for kept in session.kept:
+        in_force = InForce(base, kept.patches, kept.auto_answers, session.remembered)
+        yield in_force, {**session.snapshot.permissions, **kept.sets}
+
+
+async def permit(session: Session, call: Call, show: Show) -> Decision:
     """Decide about a call, asking the client where the rules say so."""
-    judgement = judge(session, pinned, call)
+    judgement = judge(session, call)
     if judgement.verdict == "allow":
         return Decision(True)
     if judgement.verdict == "deny":

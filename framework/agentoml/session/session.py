@@ -4,34 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
-from agentoml.config.schema import Rule
+from agentoml.config.schema import Provider, Rule
 from agentoml.errors import InvalidParams
 from agentoml.session import updates
 from agentoml.session.budget import Spent
 from agentoml.session.commands import available_commands
+from agentoml.session.environment import ChildEnvironment
 from agentoml.session.history import History
 from agentoml.session.servers import SessionServers
+from agentoml.session.standing import Kept, Standing, kept
+from agentoml.session.updates import ConfigOptions
 from agentoml.snapshot.patches import MODEL
 from agentoml.snapshot.picks import stored
-from agentoml.snapshot.resolve import ClientFacts, RenderedOption, Resolved, resolve
-from agentoml.snapshot.selections import Pick, Refused, Selections, belongs_to, pick, reconcile
+from agentoml.snapshot.resolve import ClientFacts, RenderedOption, Resolved
+from agentoml.snapshot.selections import Pick, Refused, Selections, belongs_to, pick
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.turns import end_turn, expire, next_expiry, start_command, start_turn
 from agentoml.wire import messages
 from agentoml.wire.client import Client
+from agentoml.wire.frames import Encoded
 
 MODE = "mode"
 """The option that `[modes]` feeds and that the legacy view of modes shows."""
 
+Change = Callable[[Snapshot, ClientFacts, Selections], Selections]
+"""What becomes of selections under a snapshot. Raises Refused."""
+
 
 @define(eq=False)
 class Session:
-    """A session between turns is little more than its picks: everything shown follows from them."""
+    """A session between turns is little more than its picks: everything shown follows from them.
+
+    `pinned` is what the running turn goes by, where a reload has come since it began. `held` is a snapshot that waits
+    for the user: its restrictions bind already. `kept` are permissions that outlive the value they came from.
+    """
 
     id: str
     cwd: str
@@ -40,7 +52,12 @@ class Session:
     snapshot: Snapshot
     facts: ClientFacts
     servers: SessionServers
+    environment: ChildEnvironment = field(factory=ChildEnvironment)
+    wire: ConfigOptions = field(factory=ConfigOptions)
     selections: Selections = field(factory=Selections)
+    pinned: Standing | None = None
+    held: Snapshot | None = None
+    kept: tuple[Kept, ...] = ()
     history: History = field(factory=History)
     spent: Spent = field(factory=Spent)
     remembered: tuple[Rule, ...] = ()
@@ -53,7 +70,20 @@ class Session:
 
     def resolved(self, snapshot: Snapshot | None = None) -> Resolved:
         """Return what is in force, by the newest snapshot or by the one that a turn pinned."""
-        return resolve(snapshot or self.snapshot, self.facts, self.selections)
+        if self.pinned is not None and snapshot is self.pinned.snapshot:
+            return self.pinned.resolved()
+        return Standing(snapshot or self.snapshot, self.facts, self.selections).resolved()
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return all by which a call is judged: what its turn pinned, the newest, and what waits for the user."""
+        newest = Standing(self.snapshot, self.facts, self.selections)
+        found = (newest,) if self.pinned is None else (self.pinned, newest)
+        return found if self.held is None else (*found, newest.under(self.held, self.facts))
+
+    def provider(self) -> Provider | None:
+        """Return the provider of the model in force."""
+        key = self.resolved().profile.model
+        return None if key is None else self.snapshot.providers[self.snapshot.models[key].provider]
 
     # ------------------------------------------------------------------------------------------- the client
 
@@ -66,11 +96,11 @@ class Session:
         if mode is not None:
             self._announced_modes = frozenset(value.value for value in mode.values)
         return {
-            **({"configOptions": updates.config_options(self._shown)} if self._shown else {}),
+            **({"configOptions": self.wire.of(resolved)} if self._shown else {}),
             **({"modes": updates.mode_state(mode)} if mode is not None else {}),
         }
 
-    def set_config_option(self, option_id: str, value: str | bool) -> list[dict[str, Any]]:
+    def set_config_option(self, option_id: str, value: str | bool) -> Encoded:
         """Pick a value and return the complete list of options; another mode is announced to the legacy view first.
 
         Raises:
@@ -79,7 +109,7 @@ class Session:
         self._pick(option_id, value, configId=option_id)
         before = self._renew()
         self._tell_mode(before)
-        return updates.config_options(self._shown)
+        return self.wire.of(self.resolved())
 
     def set_mode(self, mode_id: str) -> None:
         """Pick a mode; the changed options are sent before the answer.
@@ -98,7 +128,7 @@ class Session:
 
     def tell_commands(self) -> bool:
         """Send the list of slash commands if it is another than the client was told last."""
-        commands = available_commands(self.resolved().commands, self.snapshot.commands)
+        commands = self._available_commands(self.resolved())
         if commands == self._commands:
             return False
         self._commands = commands
@@ -108,11 +138,17 @@ class Session:
     # ----------------------------------------------------------------------------- what changes from our side
 
     def take(self, snapshot: Snapshot, facts: ClientFacts) -> bool:
-        """Go on under another snapshot: picks are kept where they still fit. Return whether anything was told."""
-        self.selections = reconcile(self.snapshot, snapshot, facts, self.selections)
-        self.snapshot = snapshot
-        self.facts = facts
-        return self.tell()
+        """Go on under another snapshot: picks are kept where they still fit. Return whether `tell` has something to
+        tell now. A running turn goes on by what it began with.
+        """
+        before = Standing(self.snapshot, self.facts, self.selections)
+        after = before.under(snapshot, facts)
+        if self.turn is not None and self.pinned is None:
+            self.pinned = before
+        self.kept += tuple(one for one in kept(before, after) if one not in self.kept)
+        self.snapshot, self.facts, self.selections = after.snapshot, after.facts, after.selections
+        resolved = self._follow()
+        return resolved.options != self._shown or self._available_commands(resolved) != self._commands
 
     def switch(self, picks: Mapping[str, str | bool]) -> None:
         """Make picks exactly as the client's own (E9), and tell the client.
@@ -120,15 +156,12 @@ class Session:
         Raises:
             Refused: one of them can't be made; none is then.
         """
-        selections = self.selections
-        for option, value in picks.items():
-            selections = pick(self.snapshot, self.facts, selections, option, value, now=time.monotonic())
-        self.selections = selections
+        self._make(picks)
         self.tell()
 
     def begin_turn(self) -> None:
         """Begin the turn of a plain message."""
-        self.selections = start_turn(self.selections)
+        self._change(lambda _snapshot, _facts, selections: start_turn(selections))
 
     def begin_command(self, name: str) -> bool:
         """Make the picks of a slash command and begin its turn; return whether it has one (it has a prompt).
@@ -136,8 +169,9 @@ class Session:
         Raises:
             InvalidParams: it is not there now, or a pick of it can't be made.
         """
+        now = time.monotonic()
         try:
-            self.selections = start_command(self.snapshot, self.facts, self.selections, name, now=time.monotonic())
+            self._change(lambda snapshot, facts, selections: start_command(snapshot, facts, selections, name, now=now))
         except Refused as refused:
             raise InvalidParams(str(refused), command=name, **refused.data) from None
         self.tell()
@@ -153,13 +187,15 @@ class Session:
         if active is not None and active.forced_by is not None:
             return False
         place = belongs_to(option_id, shown, self.selections)
-        self.selections = stored(self.selections, Pick(option_id, model_key, place, "turn"))
+        instead = Pick(option_id, model_key, place, "turn")
+        self._change(lambda _snapshot, _facts, selections: stored(selections, instead))
         self.tell()
         return True
 
     def end_turn(self) -> None:
         """End the turn: what lasted until now ends, what waited binds, and the client is told."""
-        self.selections = end_turn(self.snapshot, self.facts, self.selections)
+        self.pinned = None
+        self._change(end_turn)
         self.tell()
 
     async def cancel(self) -> None:
@@ -179,16 +215,44 @@ class Session:
 
     def _pick(self, option_id: str, value: str | bool, **asked_for: str) -> None:
         try:
-            self.selections = pick(self.snapshot, self.facts, self.selections, option_id, value, now=time.monotonic())
+            self._make({option_id: value})
         except Refused as refused:
             raise InvalidParams(str(refused), **{**asked_for, **refused.data}) from None
 
-    def _renew(self) -> tuple[RenderedOption, ...]:
-        """Work out anew what is shown and what follows from it; return what was shown before."""
+    def _make(self, picks: Mapping[str, str | bool]) -> None:
+        """Make picks, all of them or none. What is kept of a value that is gone ends where its option is picked."""
+        now = time.monotonic()
+
+        def picked(snapshot: Snapshot, facts: ClientFacts, selections: Selections) -> Selections:
+            for option, value in picks.items():
+                selections = pick(snapshot, facts, selections, option, value, now=now)
+            return selections
+
+        self._change(picked)
+        self.kept = tuple(one for one in self.kept if one.option in self.snapshot.options and one.option not in picks)
+
+    def _change(self, change: Change) -> None:
+        """Change the selections, and where it can be also those that the running turn goes by.
+
+        Raises:
+            Refused: the change can't be made under the newest snapshot; nothing is changed then.
+        """
+        self.selections = change(self.snapshot, self.facts, self.selections)
+        if self.pinned is not None:
+            old = self.pinned
+            with suppress(Refused):
+                self.pinned = evolve(old, selections=change(old.snapshot, old.facts, old.selections))
+
+    def _follow(self) -> Resolved:
+        """Work out what is in force now, and have the servers and the clock follow it."""
         resolved = self.resolved()
-        before, self._shown = self._shown, resolved.options
         self.servers.want(self.snapshot, resolved.profile)
         self._wait_for_expiry()
+        return resolved
+
+    def _renew(self) -> tuple[RenderedOption, ...]:
+        """Work out anew what is shown and what follows from it; return what was shown before."""
+        before, self._shown = self._shown, self._follow().options
         return before
 
     def _wait_for_expiry(self) -> None:
@@ -200,13 +264,17 @@ class Session:
         self._expiry = None if delay is None else asyncio.get_running_loop().call_later(delay, self._expire)
 
     def _expire(self) -> None:
-        self.selections = expire(self.snapshot, self.facts, self.selections, time.monotonic())
+        now = time.monotonic()
+        self._change(lambda snapshot, facts, selections: expire(snapshot, facts, selections, now))
         self.tell()
+
+    def _available_commands(self, resolved: Resolved) -> list[dict[str, Any]]:
+        return available_commands(resolved.commands, self.snapshot.commands)
 
     def _tell_options(self, before: tuple[RenderedOption, ...]) -> bool:
         if self._shown == before:
             return False
-        self.client.update(self.id, messages.config_option_update(updates.config_options(self._shown)))
+        self.client.update(self.id, messages.config_option_update(self.wire.of(self.resolved())))
         return True
 
     def _tell_mode(self, before: tuple[RenderedOption, ...]) -> bool:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from attrs import define, field
 
-from agentoml.errors import InvalidParams, NotFound
-from agentoml.session.environment import environment
+from agentoml.errors import ConnectionLost, InvalidParams, NotFound
+from agentoml.session.environment import ChildEnvironment
 from agentoml.session.servers import SessionServers, brought_by
 from agentoml.session.session import Session
+from agentoml.session.updates import ConfigOptions
 from agentoml.snapshot.resolve import ClientFacts
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.mcp_server import Surroundings
@@ -25,6 +27,11 @@ class Sessions:
     """Every open session by its id."""
 
     _open: dict[str, Session] = field(factory=dict)
+    _environment: ChildEnvironment = field(factory=ChildEnvironment)
+    _wire: ConfigOptions = field(factory=ConfigOptions)
+    _held: Snapshot | None = None
+    _late: dict[str, Session] = field(factory=dict)
+    _telling: asyncio.Task[None] | None = None
 
     def new(self, client: Client, snapshot: Snapshot, facts: ClientFacts, params: Mapping[str, Any]) -> Session:
         """Open a session as `session/new` asks for it.
@@ -37,9 +44,21 @@ class Sessions:
             if not Path(path).is_dir():
                 raise InvalidParams("not a directory that exists", path=where, reason="not_a_directory")
         session_id = f"sess_{secrets.token_hex(12)}"
-        surroundings = Surroundings(cwd, (cwd, *additional), environment(snapshot))
+        self._environment.hide_secrets_of(snapshot)
+        surroundings = Surroundings(cwd, (cwd, *additional), self._environment)
         servers = SessionServers(session_id, client, surroundings, brought_by(params.get("mcpServers") or ()))
-        session = Session(session_id, cwd, surroundings.roots, client, snapshot, facts, servers)
+        session = Session(
+            session_id,
+            cwd,
+            surroundings.roots,
+            client,
+            snapshot,
+            facts,
+            servers,
+            environment=self._environment,
+            wire=self._wire,
+            held=self._held,
+        )
         self._open[session.id] = session
         return session
 
@@ -55,13 +74,41 @@ class Sessions:
         return session
 
     def take(self, snapshot: Snapshot, facts: ClientFacts) -> int:
-        """Put every session under another snapshot; return how many were told something."""
-        return sum(session.take(snapshot, facts) for session in self)
+        """Put every session under another snapshot; return how many are told something.
+
+        A client that reads slowly is told as it reads, and of several changes the last.
+        """
+        self._environment.hide_secrets_of(snapshot)
+        told = [session for session in self if session.take(snapshot, facts)]
+        for session in told:
+            if self._late or session.client.backlog:
+                self._late[session.id] = session
+            else:
+                session.tell()
+        if self._late and (self._telling is None or self._telling.done()):
+            self._telling = asyncio.create_task(self._tell_as_it_reads())
+        return len(told)
+
+    def hold(self, snapshot: Snapshot | None) -> None:
+        """Have the restrictions of a snapshot that waits for the user bind already; None: none waits."""
+        self._held = snapshot
+        for session in self:
+            session.held = snapshot
 
     async def close(self) -> None:
         """Cancel every running turn, end what runs for the sessions, and forget them."""
+        if self._telling is not None:
+            self._telling.cancel()
         await asyncio.gather(*(session.close() for session in self))
         self._open.clear()
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
+
+    async def _tell_as_it_reads(self) -> None:
+        with suppress(ConnectionLost):
+            while self._late:
+                session = self._late[next(iter(self._late))]
+                await session.client.drain()
+                self._late.pop(session.id, None)
+                session.tell()

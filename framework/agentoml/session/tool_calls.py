@@ -15,7 +15,6 @@ from agentoml.models.model import ImagePart, Part, TextPart, ToolMessage, ToolRe
 from agentoml.permissions.calls import Call
 from agentoml.session.permission import Show, judge, permit
 from agentoml.session.session import Session
-from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.arguments import (
     check_arguments,
     host_of_call,
@@ -60,10 +59,9 @@ class _Announced:
 
 @define(eq=False)
 class ToolCalls:
-    """The calls of one answer under the snapshot that its turn pinned."""
+    """The calls of one answer."""
 
     session: Session
-    pinned: Snapshot
     tools: Mapping[str, Tool]
     environment: Mapping[str, str]
     _by_model_name: Mapping[str, Tool] = field(init=False)
@@ -170,9 +168,9 @@ class ToolCalls:
     async def _refusal(self, announced: _Announced, call: Call, show: Show) -> str:
         """Return why a call may not run, nothing where it may."""
         if announced.tool.asks_the_user:
-            judgement = judge(self.session, self.pinned, call)
+            judgement = judge(self.session, call)
             return f"Denied by the permission rules ({judgement.reason})." if judgement.verdict == "deny" else ""
-        decision = await permit(self.session, self.pinned, call, show)
+        decision = await permit(self.session, call, show)
         if decision.stop:
             raise UserStopped
         return "" if decision.allowed else decision.refusal
@@ -189,7 +187,7 @@ class ToolCalls:
 
     def _may_read(self, path: str) -> bool:
         call = Call("read_file", "read", {"path": path}, (path,))
-        return judge(self.session, self.pinned, call).verdict == "allow"
+        return judge(self.session, call).verdict == "allow"
 
     async def _shown(self, announced: _Announced, call: Call, context: ToolContext) -> dict[str, Any]:
         """Return what the user is asked about, with a preview where the tool has one."""

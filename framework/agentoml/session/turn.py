@@ -16,7 +16,6 @@ from agentoml.session.budget import Accounts
 from agentoml.session.chunks import Chunks
 from agentoml.session.commands import prompt_of, sent_command
 from agentoml.session.context_files import read_context_files
-from agentoml.session.environment import environment
 from agentoml.session.history import user_parts
 from agentoml.session.providers import Providers
 from agentoml.session.request import model_request
@@ -119,7 +118,7 @@ class Turn:
         allowed = requests if left is None else requests[:left]
         for spent in self._accounts.both():
             spent.tool_calls += len(requests)
-        await ToolCalls(self.session, self.pinned, tools, environment(self.pinned)).run(allowed)
+        await ToolCalls(self.session, tools, self.session.environment).run(allowed)
 
     # -------------------------------------------------------------------------------------------- the model
 

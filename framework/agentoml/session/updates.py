@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
+
+from attrs import define, field
 
 from agentoml.snapshot.patches import thaw
-from agentoml.snapshot.resolve import RenderedOption, RenderedValue
+from agentoml.snapshot.resolve import RenderedOption, RenderedValue, Resolved
 from agentoml.wire import messages
+from agentoml.wire.frames import Encoded, encode_value
 
 
-def config_options(options: tuple[RenderedOption, ...]) -> list[dict[str, Any]]:
-    """Return the complete list of config options."""
-    return [_config_option(option) for option in options]
+@define(eq=False)
+class ConfigOptions:
+    """Complete lists of config options, each serialised once however many sessions show it."""
+
+    _known: WeakKeyDictionary[Resolved, Encoded] = field(factory=WeakKeyDictionary)
+
+    def of(self, resolved: Resolved) -> Encoded:
+        """Return the list that a client is shown of what is in force."""
+        known = self._known.get(resolved)
+        if known is None:
+            options = [_config_option(option) for option in resolved.options]
+            known = self._known[resolved] = Encoded(encode_value(options))
+        return known
 
 
 def mode_state(option: RenderedOption) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from agentoml.snapshot.resolving.listing import unlisted
 from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, Place, State
 from agentoml.snapshot.snapshot import OFF, ON, Option, Snapshot, Value
 
-__all__ = ["Pick", "Refused", "Selections", "belongs_to", "pick", "pick_value", "reconcile"]
+__all__ = ["Pick", "Refused", "Selections", "belongs_to", "pick", "pick_value", "reconcile", "still_there"]
 
 MOST_NAMED = 50
 """How many available values a refusal names."""
@@ -174,18 +174,18 @@ def reconcile(old: Snapshot, new: Snapshot, client: ClientFacts, selections: Sel
 
 
 def _moved(pick: Pick, new: Snapshot) -> Pick | None:
-    value = _still_there(new, pick.option, pick.value)
+    value = still_there(new, pick.option, pick.value)
     if value is None:
         return None
     if pick.belongs_to is None:
         return evolve(pick, value=value)
     option, by = pick.belongs_to
-    place = _still_there(new, option, by)
+    place = still_there(new, option, by)
     return None if place is None else evolve(pick, value=value, belongs_to=(option, place))
 
 
-def _still_there(new: Snapshot, option_id: str, value_id: str) -> str | None:
-    """Return the value's id in another snapshot, None where it is gone."""
+def still_there(new: Snapshot, option_id: str, value_id: str) -> str | None:
+    """Return the id of a value in another snapshot (it may be an alias there), None where it is gone."""
     option = new.options.get(option_id)
     if option is None:
         return None

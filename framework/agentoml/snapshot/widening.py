@@ -105,16 +105,31 @@ def grants_more(before: Grants, after: Grants, snapshot: Snapshot) -> bool:
     new_servers = {server for server in after.servers if server[1]} - set(before.servers)
     if new_servers or before.auto_answers != after.auto_answers:
         return True
-    return before.permissions != after.permissions and (before.permissions != () or not _is_mask(after, snapshot))
+    return before.permissions != after.permissions and (
+        before.permissions != () or not _is_mask(after.permissions, snapshot)
+    )
 
 
-def _is_mask(after: Grants, snapshot: Snapshot) -> bool:
+def lists_are_looser(
+    before: tuple[tuple[str, ...], ...], after: tuple[tuple[str, ...], ...], old: Sets, snapshot: Snapshot
+) -> bool:
+    """Return whether a value's lists of permission sets may allow more than those of the value it replaces.
+
+    `before` are judged by the sets as they were (`old`), `after` by those of `snapshot`.
+    """
+    lost = (old[name] for names in before if names not in after for name in names if name in old)
+    if any(set(said(ready)) - {"allow"} for ready in lost):
+        return True
+    return not _is_mask(tuple(names for names in after if names not in before), snapshot)
+
+
+def _is_mask(lists: tuple[tuple[str, ...], ...], snapshot: Snapshot) -> bool:
     """Return whether lists say nothing looser than the base's kinds and defaults, which they silence (E41)."""
     sets = snapshot.permissions
     base = [sets[name] for name in snapshot.base.permissions if name in sets]
     words = [word for ready in base for word in (*ready.kinds.values(), *([ready.default] if ready.default else []))]
     least = max((strictness(word) for word in words), default=strictness("ask"))
-    masks = (sets[name] for names in after.permissions for name in names if name in sets)
+    masks = (sets[name] for names in lists for name in names if name in sets)
     return all(strictness(word) >= least for ready in masks for word in said(ready))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from attrs import field, frozen
@@ -19,7 +19,7 @@ class ToolContext:
     """Where a tool call runs: the session's directories, its client and the call it reports to.
 
     `report` shows content of the call while it runs (it replaces what was shown before). `environment` is what
-    child processes get (`child_environment` makes it). `check_url` judges one more URL that the call is led to and
+    child processes get: no variable that a secret of the configuration names. `check_url` judges one more URL that the call is led to and
     raises ToolError where it may not go there; without it, a call stays at the host that was judged. `may_read`
     tells whether what is found in a file may be shown.
     """
@@ -85,8 +85,3 @@ class Tool:
     shown_kind: str | None = None
     asks_the_user: bool = False
     preview: Preview | None = field(default=None, eq=False)
-
-
-def child_environment(environ: Mapping[str, str], secret_variables: Collection[str]) -> dict[str, str]:
-    """Return the environment of child processes: no variable that a secret of the configuration names."""
-    return {name: value for name, value in environ.items() if name not in secret_variables}
