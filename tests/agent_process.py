@@ -13,7 +13,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +179,21 @@ FILES = {"fs/read_text_file": read_text_file, "fs/write_text_file": write_text_f
 """An editor without unsaved buffers: its files are those on disk."""
 
 
+async def start_agentoml(arguments: Sequence[str], environment: Mapping[str, str]) -> asyncio.subprocess.Process:
+    """Start `agentoml ARGUMENTS` with these variables beside the inherited ones."""
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "agentoml", *arguments),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **environment},
+        limit=64 * 1024 * 1024,
+    )
+
+
+Start = Callable[[Sequence[str], Mapping[str, str]], Awaitable[Any]]
+
+
 @contextlib.asynccontextmanager
 async def agent_process(
     config: Path | None,
@@ -186,17 +201,10 @@ async def agent_process(
     answers: Mapping[str, Callable[[Frame], Any]] | None = None,
     environment: Mapping[str, str] | None = None,
     initialize: bool = True,
+    start: Start = start_agentoml,
 ) -> AsyncIterator[AgentProcess]:
     """Start `agentoml run CONFIG`; at the end its stdin is closed and it must go by itself."""
-    arguments = [sys.executable, "-P", "-m", "agentoml", "run", *([str(config)] if config else [])]
-    process = await asyncio.create_subprocess_exec(
-        *arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, **(environment or {})},
-        limit=64 * 1024 * 1024,
-    )
+    process = await start(["run", *([str(config)] if config else [])], environment or {})
     agent = AgentProcess(process, {**FILES, **(answers or {})})
     readers = [asyncio.create_task(agent.read_frames()), asyncio.create_task(agent.read_errors())]
     try:

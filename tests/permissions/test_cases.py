@@ -16,6 +16,6 @@ def name(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("folder", WITH_VERDICTS, ids=name)
-def test_every_verdict_of_a_case_comes_out_as_it_says(folder: Path) -> None:
+async def test_every_verdict_of_a_case_comes_out_as_it_says(folder: Path) -> None:
     case = read_case(folder)
-    assert play(case, ResolvedDriver.of(case), looks=("verdicts",)) == []
+    assert await play(case, ResolvedDriver.of(case), looks=("verdicts",)) == []

@@ -17,7 +17,7 @@ def name(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("folder", ALL, ids=name)
-def test_a_case_comes_out_as_it_says(folder: Path) -> None:
+async def test_a_case_comes_out_as_it_says(folder: Path) -> None:
     case = read_case(folder)
     if case.load_error:
         problems = refusal(case)
@@ -25,4 +25,4 @@ def test_a_case_comes_out_as_it_says(folder: Path) -> None:
         assert problems, "the configuration should be refused"
         assert [word for word in case.load_error if word.lower() not in told] == []
         return
-    assert play(case, ResolvedDriver.of(case), looks=LOOKS) == []
+    assert await play(case, ResolvedDriver.of(case), looks=LOOKS) == []
