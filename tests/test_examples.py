@@ -9,66 +9,17 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from attrs import define
 
-from agent_process import AgentProcess, Frame, RequestFailed, agent_process, choose, offered, shown
+from agent_process import RequestFailed, offered, shown
 from agentoml.cli.main import main as command_line
+from conversation import Conversation, Verdict, conversation
 from servers import http_server, openai
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = sorted([*EXAMPLES.glob("*.toml"), *EXAMPLES.glob("*/agent.toml")])
 MCP_SERVER = Path(__file__).parent / "tools" / "tiny_mcp_server.py"
-
-Verdict = Literal["ran", "asked", "denied"]
-
-
-@define
-class Conversation:
-    """One session with an example. Every question is answered with yes, so a call that was asked about ran, too."""
-
-    agent: AgentProcess
-    session: Frame
-    project: Path
-
-    async def said(self, words: str) -> str:
-        """Say something and return the answer."""
-        before = len(self.agent.said())
-        await self.agent.prompt(self.session, words)
-        return self.agent.said()[before:]
-
-    async def verdict(self, words: str) -> Verdict:
-        """Say something that makes the model call a tool, and return what became of the call."""
-        start = len(self.agent.frames)
-        await self.agent.prompt(self.session, words)
-        frames = self.agent.frames[start:]
-        if any(frame.get("method") == "session/request_permission" for frame in frames):
-            return "asked"
-        updates = [frame["params"]["update"] for frame in frames if frame.get("method") == "session/update"]
-        texts = [str(update.get("content")) for update in updates if update["sessionUpdate"] == "tool_call_update"]
-        return "denied" if any("Denied by the permission rules" in content for content in texts) else "ran"
-
-    async def set(self, option: str, value: str | bool) -> dict[str, object]:
-        return await self.agent.set(self.session, option, value)
-
-    async def listed(self, option: str) -> list[str]:
-        """What an option offers now."""
-        return offered(self.option(option))
-
-    def option(self, name: str) -> Frame:
-        return next(option for option in self.options() if option["id"] == name)
-
-    def options(self) -> list[Frame]:
-        """The list that a client has which only replaced lists."""
-        lists = [self.session["configOptions"]]
-        for frame in self.agent.frames:
-            update = (frame.get("params") or {}).get("update", {})
-            source = update if update.get("sessionUpdate") == "config_option_update" else frame.get("result") or {}
-            if "configOptions" in source and "sessionId" not in source:
-                lists.append(source["configOptions"])
-        return list(lists[-1])
 
 
 @contextlib.asynccontextmanager
@@ -76,8 +27,8 @@ async def example(config: Path, project: Path, answer: str = "allow_once") -> As
     """Open a session with an example in a project that has what the replies touch."""
     (project / "notes.md").write_text("one\ntwo\n", encoding="utf-8")
     (project / "Makefile").write_text("test:\n\t@echo passed\n", encoding="utf-8")
-    async with agent_process(config, answers={"session/request_permission": choose(answer)}) as agent:
-        yield Conversation(agent, await agent.new_session(project), project)
+    async with conversation(config, project, answer) as talk:
+        yield talk
 
 
 def on_loopback(config: Path, url: str, folder: Path, models: Sequence[str] = ("quick", "deep")) -> Path:

@@ -22,16 +22,17 @@ async def resolve_secret(secret: Secret) -> str:
         SecretMissing: the variable is not set, the file can't be read, the command failed, or it is empty.
     """
     if secret.env is not None:
-        value, place = os.environ.get(secret.env, ""), f"the environment variable {secret.env}"
+        value = os.environ.get(secret.env, "")
+        missing = f"the environment variable {secret.env} is not set where the agent was started"
     elif secret.file is not None:
-        value, place = _from_file(secret.file), f"the file {secret.file}"
+        value, missing = _from_file(secret.file), f"the file {secret.file} is empty"
     elif secret.command is not None:
-        value, place = await _from_command(secret.command), f"the command {secret.command[0]}"
+        value, missing = await _from_command(secret.command), f"the command {secret.command[0]} printed nothing"
     else:
         raise SecretMissing("a keyring can't be asked yet; use env, file or command")
     value = value.strip("\r\n")
     if not value:
-        raise SecretMissing(f"{place} gives no secret")
+        raise SecretMissing(missing)
     return value
 
 
