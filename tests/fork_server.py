@@ -74,14 +74,14 @@ class ForkServer:
 
 async def _reader(fd: int) -> asyncio.StreamReader:
     reader = asyncio.StreamReader(LIMIT)
-    pipe = open(fd, "rb", buffering=0)  # noqa: SIM115 - the transport closes it
+    pipe = os.fdopen(fd, "rb", buffering=0)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
     return reader
 
 
 async def _writer(fd: int) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
-    pipe = open(fd, "wb", buffering=0)  # noqa: SIM115 - the transport closes it
+    pipe = os.fdopen(fd, "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
     return asyncio.StreamWriter(transport, protocol, None, loop)
 
