@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agentoml.permissions.patterns import Need
 from agentoml.permissions.tables.arguments import ANY_PROGRAM, ARGUMENTS, GIT_OPTIONS, GIT_VALUES, Arguments
@@ -26,7 +26,8 @@ class Risk:
     """A word that runs or writes something, and how an allow must name it.
 
     `inner`: from where to where the words stand that it runs. `program`: the words it runs, where they begin within
-    the word. `line`: the command line it runs. `writes`: it may write what other words name.
+    the word. `line`: the command line it runs. `writes`: it may write what other words name. `hides`: what it runs
+    can't be seen.
     """
 
     at: int
@@ -35,6 +36,7 @@ class Risk:
     inner: tuple[int, int] | None = None
     program: tuple[Word, ...] = ()
     line: Word | None = None
+    hides: bool = False
 
 
 def risks(name: str, words: Sequence[Word], begin: int, end: int) -> Iterator[Risk]:
@@ -45,15 +47,20 @@ def risks(name: str, words: Sequence[Word], begin: int, end: int) -> Iterator[Ri
         yield from _git_options(words, begin, end)
     firsts = first_operands(words, begin, end)
     for entry in entries:
-        for at in range(begin + 1, end):
-            if words[at].literal:
-                yield from _of_word(entry, words, at, end)
-                if at in firsts and words[at].text in entry.words:
-                    yield Risk(at, Need(words[at].text, whole=True))
-            elif entry is not ANY_PROGRAM and _is_risky(entry) and _may_be_option(words[at]):
-                yield Risk(at, UNNAMEABLE, writes=False)
-        yield from _written_operands(entry, words, begin, end)
-        yield from _scripts(entry, words, begin, end)
+        for risk in _of_entry(entry, words, begin, end, firsts):
+            yield evolve(risk, hides=True) if entry.hides else risk
+
+
+def _of_entry(entry: Arguments, words: Sequence[Word], begin: int, end: int, firsts: set[int]) -> Iterator[Risk]:
+    for at in range(begin + 1, end):
+        if words[at].literal:
+            yield from _of_word(entry, words, at, end)
+            if at in firsts and words[at].text in entry.words:
+                yield Risk(at, Need(words[at].text, whole=True))
+        elif entry is not ANY_PROGRAM and _is_risky(entry) and _may_be_option(words[at]):
+            yield Risk(at, UNNAMEABLE, writes=False)
+    yield from _written_operands(entry, words, begin, end)
+    yield from _scripts(entry, words, begin, end)
 
 
 def first_operands(words: Sequence[Word], begin: int, end: int) -> set[int]:

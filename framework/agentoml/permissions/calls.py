@@ -28,7 +28,7 @@ class Call:
     shadows: bool = False
 
 
-def _nothing(pattern: str) -> Iterable[str]:
+def _nothing(directory: str) -> Iterable[str]:
     return ()
 
 
@@ -36,8 +36,9 @@ def _nothing(pattern: str) -> Iterable[str]:
 class World:
     """Where a session works, and how its file system is asked.
 
-    `roots` are absolute: the additional directories, with or without the cwd. `expand` returns the paths that a glob
-    (as Python's `glob` reads it) finds, so that `cat .e*` can be judged; without it such words are not looked into.
+    `roots` are absolute: the additional directories, with or without the cwd. `entries` gives the names in a directory,
+    none where it can't be read, so that `cat .e*` can be judged; without it what a glob finds is not looked into.
+    None of the three raises, whatever the path.
     """
 
     cwd: str
@@ -46,7 +47,7 @@ class World:
     exists: Callable[[str], bool] = os.path.exists
     realpath: Callable[[str], str] = os.path.realpath
     case_sensitive: bool = True
-    expand: Callable[[str], Iterable[str]] = _nothing
+    entries: Callable[[str], Iterable[str]] = _nothing
 
     @cached_property
     def all_roots(self) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ __all__ = ["CommandLine", "Redirection", "SimpleCommand", "take_apart"]
 
 LONGEST_LINE = 100_000
 DEEPEST = 30
+STEERING = frozenset(("CDPATH", "GLOBIGNORE", "HOME", "OLDPWD", "PATH", "PWD"))
+"""Variables that a loop does not go through in earnest: they say where things are found."""
 
 _FUNCTION = re.compile(r"([A-Za-z_][\w-]*)[ \t]*\([ \t]*\)", re.ASCII)
 _OPENERS = frozenset(("{", "if", "while", "until", "for", "case", "select"))
@@ -209,7 +211,8 @@ class _Grammar(SimpleCommandReader):
 
     def _for(self) -> None:
         self.blanks()
-        if not self.word().literal:
+        variable = self.word()
+        if not variable.literal or variable.text in STEERING:
             raise ParseError
         self.newlines()
         if self.reserved() == "in":

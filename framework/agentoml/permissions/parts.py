@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
 from agentoml.permissions.calls import Call, World
 from agentoml.permissions.commands import CommandLine, Redirection, SimpleCommand, take_apart
+from agentoml.permissions.evaluation import taints
 from agentoml.permissions.path_words import Directories, directories, places_named, target
 from agentoml.permissions.paths import Place, place
-from agentoml.permissions.programs import Anatomy, anatomy
+from agentoml.permissions.programs import Anatomy, Operand, anatomy
 from agentoml.permissions.words import Word
 
 COMMAND_LINES: Mapping[str, str] = {"shell": "command"}
@@ -58,19 +59,21 @@ def parts(call: Call, world: World) -> tuple[Part, ...]:
 def _line(line: CommandLine, whole: Part, world: World) -> Iterator[Part]:
     commands = line.commands or (SimpleCommand(),)
     seen = [anatomy(command) for command in commands]
-    where = directories((view for each in seen for view in each.views), world)
-    listed = tuple(found for word in line.listed for found in places_named(word, world, where.programs))
+    where = directories([view for each in seen for view in each.views], world)
+    listed = _named([Operand(word, reads=True) for word in line.listed], world, where)
+    evaluates = line.evaluates or any(each.evaluates for each in seen)
+    unseen = evaluates and (any(each.taints for each in seen) or any(map(taints, line.listed)))
     for command, known in zip(commands, seen, strict=True):
-        read, edited = _named(known, world, where)
+        named = _named(known.operands, world, where)
         yield evolve(
             whole,
             text=command.text,
             words=(*command.assignments, *command.words),
             anatomy=known,
-            read=(*read, *listed),
-            edited=edited,
-            hidden=known.hidden,
-            evaluates=line.evaluates,
+            read=(*named.read, *listed.read),
+            edited=named.edited,
+            hidden=known.hidden or unseen or not (named.whole and listed.whole),
+            evaluates=evaluates,
         )
         for redirection in (*command.redirections, *known.redirections):
             yield from _redirection(redirection, known, whole, world, where)
@@ -78,13 +81,24 @@ def _line(line: CommandLine, whole: Part, world: World) -> Iterator[Part]:
         yield from _redirection(redirection, None, whole, world, where)
 
 
-def _named(known: Anatomy, world: World, where: Directories) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
-    """Return the paths that the words of a command name: those that it reads only, and those that it may write."""
+@frozen
+class _Named:
+    """The paths that words name: those that are only read, and those that may be written. `whole`: these are all."""
+
+    read: tuple[Place, ...]
+    edited: tuple[Place, ...]
+    whole: bool
+
+
+def _named(operands: Sequence[Operand], world: World, where: Directories) -> _Named:
     read: list[Place] = []
     edited: list[Place] = []
-    for operand in known.operands:
-        (read if operand.reads else edited).extend(places_named(operand.word, world, where.programs))
-    return tuple(read), tuple(edited)
+    whole = True
+    for operand in operands:
+        expanded = where.expand(operand.word, world)
+        whole = whole and expanded.whole
+        (read if operand.reads else edited).extend(places_named(operand.word, expanded.texts, world, where))
+    return _Named(tuple(read), tuple(edited), whole)
 
 
 def _redirection(
@@ -93,7 +107,7 @@ def _redirection(
     word = redirection.target
     if word.literal and (word.text in NOT_JUDGED or word.text.startswith("/dev/fd/")):
         return
-    found = target(word, world, where.shell)
+    found = target(word, world, where)
     lost = found is None or (where.unknown and not word.text.startswith(("/", "~")))
     yield evolve(
         whole,

@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from attrs import frozen
 
 from agentoml.permissions.calls import World
+from agentoml.permissions.expansions import Expanded, expand, is_glob
 from agentoml.permissions.paths import Place, place
 from agentoml.permissions.tables.readers import DIRECTORY_OPTIONS
-from agentoml.permissions.words import GLOB, Word
+from agentoml.permissions.words import Word
 
 MOST_DIRECTORIES = 12
-MOST_ALTERNATIVES = 64
-MOST_FILES = 1000
 LONGEST_PATH = 4096
+SOMEWHERE = "/\N{HORIZONTAL ELLIPSIS}"
+"""Stands for a directory that can't be known: only patterns that match anywhere (`**/x`) speak about what is in it."""
 
-_KNOWN_VARIABLE = re.compile(r"\$(?:\{(HOME|PWD)\}|(HOME|PWD)\b)")
 _SEPARATORS = re.compile(r"[=:]")
+_MOVES = re.compile(r"(?:HOME|PWD|OLDPWD|CDPATH)(?:\+?=|\Z)")
+_GLOB_OPTIONS = re.compile(r"GLOBIGNORE(?:\+?=|\Z)|(?:dot|nocase|ext|null|fail)glob\Z|globstar\Z|globskipdots\Z")
 
 
 @frozen
 class Directories:
     """Where the words of a line count from, the cwd first; `shell`: where the shell itself may be.
 
-    `unknown`: the shell may be elsewhere, too.
+    `unknown`: the shell may be elsewhere, too. `plain_globs`: no option of the shell makes globs find more.
     """
 
     shell: tuple[str, ...]
     programs: tuple[str, ...]
     unknown: bool = False
+    plain_globs: bool = True
+
+    def expand(self, word: Word, world: World) -> Expanded:
+        """Return what a word of a program may become."""
+        return expand(word, world, self.programs, plain_globs=self.plain_globs)
 
 
-def directories(views: Iterable[Sequence[Word]], world: World) -> Directories:
+def directories(views: Sequence[Sequence[Word]], world: World) -> Directories:
     """Return the directories that the commands of a line go to (a literal `cd`) or work in (options like `-C`)."""
     shell, options, unknown = [world.cwd], [], False
     for words in views:
-        if words and words[0].text in ("cd", "pushd", "chdir"):
+        unknown = unknown or any(_MOVES.match(word.text) for word in words)
+        if words and words[0].text in ("cd", "pushd", "popd", "chdir"):
             goal = _goal(words)
             unknown = unknown or goal is None or len(shell) > MOST_DIRECTORIES
             if goal is not None and len(shell) <= MOST_DIRECTORIES:
@@ -47,40 +56,45 @@ def directories(views: Iterable[Sequence[Word]], world: World) -> Directories:
     programs = list(shell)
     for value in options[:MOST_DIRECTORIES]:
         programs += [path for path in _written(value, world, tuple(programs)) if path not in programs]
-    return Directories(tuple(shell), tuple(programs[: 2 * MOST_DIRECTORIES]), unknown)
+    plain_globs = not any(_GLOB_OPTIONS.match(word.text) for words in views for word in words)
+    return Directories(tuple(shell), tuple(programs[: 2 * MOST_DIRECTORIES]), unknown, plain_globs)
 
 
 def _goal(words: Sequence[Word]) -> Word | None:
     """Return where a `cd` goes, if that can be known."""
     operands = [word for word in words[1:] if not word.literal or not word.text.startswith("-") or word.text == "-"]
     if not operands:
-        return Word("~", 1, active=(0,))
-    return operands[0] if operands[0].text != "-" and not operands[0].hidden and not _is_glob(operands[0]) else None
+        return Word("~", 1, active=(0,)) if words[0].text in ("cd", "chdir") else None
+    goal = operands[0]
+    return None if goal.text in ("-", "~-") or goal.hidden or is_glob(goal) else goal
 
 
 def _written(word: Word, world: World, bases: tuple[str, ...]) -> list[str]:
-    return [path for text in _texts(word, world) for path in place(text, world, bases, tilde=word.tilde).written]
+    texts = expand(word, world, bases).texts
+    return [path for text in texts for path in place(text, world, bases, tilde=word.tilde).written]
 
 
-def places_named(word: Word, world: World, bases: Sequence[str]) -> Iterator[Place]:
-    """Yield the paths that a word may name: itself, what follows a `=`, what its globs find.
+def places_named(word: Word, texts: Iterable[str], world: World, where: Directories) -> Iterator[Place]:
+    """Yield the paths that a word, which becomes `texts`, may name: itself, what follows a `=`, what its globs find.
 
     It does if it begins with `/`, `~` or `.`, contains `/`, or names an existing file. Options do not, but what
     follows in them may.
     """
-    for text in _texts(word, world):
+    for text in texts:
         for piece in _pieces(text):
             if not piece or len(piece) > LONGEST_PATH:
                 continue
-            found = place(piece, world, bases, tilde=word.tilde and piece == text)
+            found = place(piece, world, where.programs, tilde=word.tilde and piece == text)
             if piece[0] in "/~." or "/" in piece or any(world.exists(path) for path in found.written):
                 yield found
+            if where.unknown and piece[0] != "/":
+                yield Place((posixpath.normpath(f"{SOMEWHERE}/{piece}"),), ())
 
 
-def target(word: Word, world: World, bases: Sequence[str]) -> Place | None:
+def target(word: Word, world: World, where: Directories) -> Place | None:
     """Return the path of a redirection; None where it can't be known."""
-    texts = _texts(word, world) if not word.hidden and not _is_glob(word) else ()
-    return place(texts[0], world, bases, tilde=word.tilde) if len(texts) == 1 else None
+    texts = expand(word, world, where.shell).texts if not word.hidden and not is_glob(word) else ()
+    return place(texts[0], world, where.shell, tilde=word.tilde) if len(texts) == 1 else None
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -90,34 +104,3 @@ def _pieces(text: str) -> Iterator[str]:
         starts = [*starts[1:], *([2] if len(text) > 2 and text[1] != "-" else [])]
     for start in starts:
         yield text[start:].lstrip("@<")
-
-
-def _texts(word: Word, world: World) -> tuple[str, ...]:
-    """Return what a word becomes: itself, its alternatives, the files its globs find; nothing if that is unknown."""
-    if word.literal:
-        return (word.text,)
-    if word.hidden:
-        return ()
-    text = _KNOWN_VARIABLE.sub(lambda found: world.home if "HOME" in found[0] else world.cwd, word.text)
-    texts = _alternatives(text)[:MOST_ALTERNATIVES] if any(word.text[at] == "{" for at in word.active) else [text]
-    if not _is_glob(word):
-        return tuple(texts)
-    if len(text) == len(word.text) and texts == [text]:
-        texts = [
-            "".join(f"[{char}]" if char in GLOB and at not in word.active else char for at, char in enumerate(text))
-        ]
-    patterns = (path for each in texts for path in place(each, world, tilde=word.tilde).written)
-    return tuple(islice((path for pattern in patterns for path in world.expand(pattern)), MOST_FILES))
-
-
-def _is_glob(word: Word) -> bool:
-    return any(word.text[at] in GLOB for at in word.active)
-
-
-def _alternatives(text: str) -> list[str]:
-    """Return what a shell with braces makes of `a{b,c}`; numbers in a row are left as they are."""
-    found = re.search(r"\{([^{}]*,[^{}]*)\}", text)
-    if found is None:
-        return [text]
-    inner = [f"{text[: found.start()]}{part}{text[found.end() :]}" for part in found[1].split(",")]
-    return [each for part in inner[:MOST_ALTERNATIVES] for each in _alternatives(part)][:MOST_ALTERNATIVES]

@@ -10,6 +10,7 @@ from attrs import Factory, define, frozen
 
 from agentoml.permissions.arguments import UNNAMEABLE, Risk, first_operands, git_subcommand, risks, subcommands
 from agentoml.permissions.commands import CommandLine, Redirection, SimpleCommand, take_apart
+from agentoml.permissions.evaluation import evaluates, running_variable, sets_unseen, taints
 from agentoml.permissions.patterns import Need
 from agentoml.permissions.tables.arguments import ARGUMENTS
 from agentoml.permissions.tables.readers import GIT_READERS, READERS
@@ -40,7 +41,8 @@ class Anatomy:
 
     `views`: the commands it runs, itself first, as strict patterns see them. `needs`: which of its words (assignments
     first) an allow must name. `unknown`: its program is not literal. `hidden`: what it runs can't be seen in full.
-    `operands`: words that may name paths. `redirections`: those of lines that it hands to a shell.
+    `operands`: words that may name paths. `redirections`: those of lines that it hands to a shell. `evaluates`: it
+    evaluates variables; `taints`: it gives them values that may be code.
     """
 
     views: tuple[tuple[Word, ...], ...] = ()
@@ -49,6 +51,8 @@ class Anatomy:
     hidden: bool = False
     operands: tuple[Operand, ...] = ()
     redirections: tuple[Redirection, ...] = ()
+    evaluates: bool = False
+    taints: bool = False
 
 
 @lru_cache(maxsize=512)
@@ -63,8 +67,9 @@ def anatomy(command: SimpleCommand) -> Anatomy:
         examination.program(0, len(command.words), inner=False)
     if command.assignments:
         examination.views.append((*command.assignments, *command.words))
+        examination.variables(command.assignments)
     reads = examination.reads and bool(command.words)
-    own = [Operand(word, reads) for word in (*command.assignments, *examination.operands())]
+    own = [Operand(word, reads) for word in (*command.assignments, *examination.operands(command.words))]
     inner = [anatomy(each) for line in examination.lines for each in line.commands]
     return Anatomy(
         views=(*examination.views, *(view for each in inner for view in each.views)),
@@ -72,6 +77,12 @@ def anatomy(command: SimpleCommand) -> Anatomy:
         hidden=examination.hidden or any(each.hidden for each in inner),
         operands=(*own, *(operand for each in inner for operand in each.operands)),
         redirections=tuple(_redirections(examination.lines, inner)),
+        evaluates=examination.evaluates
+        or any(line.evaluates for line in examination.lines)
+        or any(each.evaluates for each in inner),
+        taints=examination.taints
+        or any(map(taints, (*command.assignments, *command.words)))
+        or any(each.taints for each in inner),
     )
 
 
@@ -86,7 +97,10 @@ def _redirections(lines: list[CommandLine], inner: list[Anatomy]) -> Iterator[Re
 
 @define
 class _Examination:
-    """The words of one simple command while they are looked at. `first`: how many assignments come before them."""
+    """The words of one simple command while they are looked at. `first`: how many assignments come before them.
+
+    `places`: texts in the words of a wrapped program that the wrapper fills in.
+    """
 
     words: tuple[Word, ...]
     first: int
@@ -94,15 +108,21 @@ class _Examination:
     needs: dict[int, Need] = Factory(dict)
     lines: list[CommandLine] = Factory(list)
     aside: set[int] = Factory(set)
+    places: set[str] = Factory(lambda: {"{}"})
     hidden: bool = False
     reads: bool = True
+    evaluates: bool = False
+    taints: bool = False
 
-    def operands(self) -> list[Word]:
-        """Return the words that may name paths."""
-        return [word for at, word in enumerate(self.words) if at not in self.aside]
+    def operands(self, written: tuple[Word, ...]) -> list[Word]:
+        """Return the words that may name paths, as they are written."""
+        return [word for at, word in enumerate(written) if at not in self.aside]
 
     def program(self, begin: int, end: int, *, inner: bool = True, tail: tuple[Word, ...] = ()) -> None:
         """Look at the program that stands at `begin`, and at its words up to `end`."""
+        if inner:
+            filled = (self._filled(word) for word in self.words[begin:end])
+            self.words = (*self.words[:begin], *filled, *self.words[end:])
         if begin >= end or not self.words[begin].literal:
             self.hidden = True
             self.reads = False
@@ -111,17 +131,35 @@ class _Examination:
         self.aside.add(begin)
         if inner:
             self._need(begin, Need(text, whole=True, by_rest=True))
-        following = (
-            tuple(_filled(word) for word in self.words[begin + 1 : end]) if inner else self.words[begin + 1 : end]
-        )
-        self._view(text, (*following, *tail))
+        self._view(text, (*self.words[begin + 1 : end], *tail))
         name = _known_name(text)
+        self._shell_variables(name, begin, end)
         if name in SHELLS:
             self._shell(begin, end)
         elif name in SOURCES:
             self._source(begin, end)
         else:
             self._plain_program(name, begin, end, appended=bool(tail))
+
+    def _filled(self, word: Word) -> Word:
+        """Return a word with `{}` or the like in it as one whose text is filled in later."""
+        found = [word.text.find(place) for place in self.places if place in word.text]
+        return Word(word.text, min(*found, word.fixed), hidden=True) if found else word
+
+    def _shell_variables(self, name: str, begin: int, end: int) -> None:
+        """Look at what a program of the shell does to variables."""
+        arguments = self.words[begin + 1 : end]
+        self.variables(arguments)
+        self.taints = self.taints or sets_unseen(name, arguments)
+        if evaluates(name, arguments):
+            self.evaluates = True
+            self.hidden = self.hidden or any("$" in word.text or "`" in word.text for word in arguments if word.literal)
+
+    def variables(self, words: tuple[Word, ...]) -> None:
+        """Look at the values that words give to variables that say what is run."""
+        for word in words:
+            if (value := running_variable(word)) is not None:
+                self._line(Word(value, len(value) if word.literal else 0, hidden=word.hidden))
 
     def _view(self, program: str, following: tuple[Word, ...]) -> None:
         """Note a command that is run, under each name that a strict pattern may know its program by."""
@@ -145,7 +183,7 @@ class _Examination:
             for at in range(begin, last + 1):
                 if at == begin or self.words[at].text in key.split():
                     self._need(at, Need(self.words[at].text, whole=True))
-            self._wrapper(WRAPPERS[key], last, end)
+            self._wrapper(WRAPPERS[key], last, end, appended=appended)
         self.reads = self.reads and (name in WRAPPERS or self._is_reader(name, begin, end))
         if name not in WRAPPERS:
             for risk in risks(name, self.words, begin, min((last + 1 for _, last in wrappers), default=end)):
@@ -169,6 +207,7 @@ class _Examination:
     def _risk(self, risk: Risk, end: int) -> None:
         self._need(risk.at, risk.need)
         self.reads = self.reads and not risk.writes
+        self.hidden = self.hidden or risk.hides
         if risk.inner:
             self.program(*risk.inner)
         if risk.program:
@@ -202,9 +241,11 @@ class _Examination:
             if text in ("-", "--"):
                 at += 1
                 break
-            if text[0] == "-" and text[1] != "-" and "c" in text:
-                line = True
-                self._need(at, Need(text))
+            if text[0] == "-" and text[1] != "-":
+                self.hidden = self.hidden or "s" in text
+                if "c" in text:
+                    line = True
+                    self._need(at, Need(text))
             if text.startswith(("--rcfile", "--init-file")):
                 self._need(at, Need(text))
             at += 2 if text in SHELL_VALUES else 1
@@ -223,7 +264,7 @@ class _Examination:
 
     def _script(self, at: int, end: int) -> None:
         """Look at a file that is run by a shell: a program, and a path like others."""
-        if at >= end or not self.words[at].literal:
+        if at >= end or not self.words[at].literal or self.words[at].text.startswith(("/dev/", "/proc/")):
             self.hidden = True
             return
         self._need(at, Need(self.words[at].text, whole=True, by_rest=True))
@@ -231,22 +272,22 @@ class _Examination:
 
     # ------------------------------------------------------------------------------------ wrappers
 
-    def _wrapper(self, wrapper: Wrapper, begin: int, end: int) -> None:
+    def _wrapper(self, wrapper: Wrapper, begin: int, end: int, *, appended: bool) -> None:
         lines = len(self.lines)
         starts = self._behind(wrapper, begin, end)
         if starts is None:
             return
         starts = [start for start in dict.fromkeys(starts) if start < end]
         if not starts:
-            self.hidden = self.hidden or not (wrapper.alone or len(self.lines) > lines)
+            self.hidden = self.hidden or appended or not (wrapper.alone or len(self.lines) > lines)
         elif wrapper.joins:
             self._line(*self.words[starts[-1] : end])
-            self.hidden = self.hidden or wrapper.appends
+            self.hidden = self.hidden or wrapper.appends or appended
             for at in range(starts[-1], end):
                 self._handed_over(at)
         else:
             for start in starts:
-                self.program(start, end, tail=(UNSEEN,) if wrapper.appends else ())
+                self.program(start, end, tail=(UNSEEN,) if wrapper.appends or appended else ())
 
     def _behind(self, wrapper: Wrapper, begin: int, end: int) -> list[int] | None:
         """Return where the wrapped program may begin; None where it runs nothing or an option can't be seen."""
@@ -282,6 +323,7 @@ class _Examination:
         name = text.partition("=")[0]
         if name in wrapper.idle:
             return None
+        self._fills(wrapper, at, end)
         if any(name == option or (len(option) == 2 and text.startswith(option)) for option in wrapper.writes):
             self._need(at, Need(name))
             self.reads = False
@@ -296,6 +338,19 @@ class _Examination:
             if option not in wrapper.flags:
                 return at + 1, True
         return at + 1, False
+
+    def _fills(self, wrapper: Wrapper, at: int, end: int) -> None:
+        """Note what a wrapper is told to fill in: `xargs -I NAME`."""
+        text = self.words[at].text
+        option = next((option for option in wrapper.fills if text.startswith(option)), None)
+        if option is None:
+            return
+        attached = text[len(option) :].removeprefix("=")
+        following = (
+            self.words[at + 1] if not attached and option in wrapper.values and at + 1 < end else plain(attached)
+        )
+        self.hidden = self.hidden or not following.literal
+        self.places.add(following.text or "{}")
 
     def _long_option(self, wrapper: Wrapper, at: int, end: int) -> tuple[int, bool]:
         name, equals, value = self.words[at].text.partition("=")
@@ -319,12 +374,6 @@ class _Examination:
             self._line(self.words[at + 1])
             self._handed_over(at + 1)
         return at + 2
-
-
-def _filled(word: Word) -> Word:
-    """Return a word with `{}` in it as one whose text is filled in later."""
-    place = word.text.find("{}")
-    return word if place < 0 else Word(word.text, min(place, word.fixed), hidden=True)
 
 
 def _base_names(program: str) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from attrs import Factory, define, frozen
 
 METACHARACTERS = frozenset(" \t\n|&;()<>")
 GLOB = frozenset("*?[")
-BRACES = frozenset("{,}.")
+BRACES = frozenset("{,}.]")
+"""What else may count in braces and brackets as long as it is not quoted."""
 KNOWN_VARIABLES = frozenset({"HOME", "PWD"})
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -69,12 +70,14 @@ class _Building:
     active: list[int] = Factory(list)
     hidden: bool = False
     brace: int | None = None
+    bracket: int | None = None
 
     def add(self, char: str, *, quoted: bool) -> None:
         """Add text that stays; unquoted globs and braces are noted."""
         if not quoted:
-            if char in GLOB:
+            if char in "*?":
                 self._expands(many=True)
+            self._bracket(char)
             if char in GLOB or char in BRACES or (char == "~" and not self.text):
                 self.active.append(len(self.text))
             self._brace(char)
@@ -82,9 +85,16 @@ class _Building:
 
     def expand(self, written: str, *, quoted: bool, known: bool = False) -> None:
         """Add an expansion, as written. `known`: its value is known where paths are looked at."""
-        self._expands(many=not quoted)
+        self._expands(many=not quoted, at=None if quoted else self.bracket)
         self.hidden = self.hidden or not known
         self.text += written
+
+    def _bracket(self, char: str) -> None:
+        """Note a bracket: `[`, then `]`. It counts from its start; without its end it is a character like others."""
+        if char == "[" and self.bracket is None:
+            self.bracket = len(self.text)
+        elif char == "]" and self.bracket is not None:
+            self._expands(many=True, at=self.bracket)
 
     def _brace(self, char: str) -> None:
         """Note a brace expansion: `{`, then `,` or `..`. It counts from its start, also where no `}` follows."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
 from agentoml.errors import RemoteError
-from agentoml.permissions.calls import Call, World
+from agentoml.permissions.calls import Call
 from agentoml.permissions.remember import describe, remember
 from agentoml.permissions.sets import ReadySet
 from agentoml.permissions.verdict import InForce, Judgement, strictness, verdict
 from agentoml.session.session import Session
+from agentoml.session.world import world_of
 from agentoml.wire.messages import permission_option
 
 Show = Callable[[], Awaitable[dict[str, Any]]]
@@ -31,7 +31,7 @@ class Decision:
 
 def judge(session: Session, call: Call) -> Judgement:
     """Judge a call by what the running turn pinned and by all that restricts since: the strictest counts."""
-    world = World(cwd=session.cwd, roots=session.roots, home=str(Path.home()))
+    world = world_of(session.cwd, session.roots)
     judgements = (verdict(call, in_force, sets, world) for in_force, sets in _rules(session))
     return max(judgements, key=lambda judgement: strictness(judgement.verdict))
 

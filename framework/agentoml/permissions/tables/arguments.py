@@ -20,7 +20,8 @@ class Arguments:
     within a cluster or with their value attached. `words`: subcommands. `prefixes`: what a word begins with.
     `contains`: characters that a word holds anywhere. `rest`: options after which a program follows, up to the end;
     `until`: up to `;` or `+`. `line`: options whose value is a command line. `operands`: how many operands there may be
-    before one is written. `script`: the language of its first operand, "sed" or "awk".
+    before one is written. `script`: the language of its first operand, "sed" or "awk". `hides`: what these arguments
+    run can't be seen.
     """
 
     options: frozenset[str] = field(default="", converter=_words)
@@ -34,6 +35,7 @@ class Arguments:
     operands: int | None = None
     script: str = ""
     exact: bool = False
+    hides: bool = False
 
 
 def _each(programs: str, arguments: Arguments) -> dict[str, Arguments]:
@@ -88,17 +90,18 @@ ARGUMENTS: Mapping[str, Arguments] = {
     "openssl": Arguments(options="-out -engine -provider -config", exact=True),
     "gpg": Arguments(options="--output --exec-path --photo-viewer", letters="o"),
     # of the shell: subscripts in names are evaluated, and variables steer what runs later
-    **_each("unset read mapfile readarray", Arguments(contains="[")),
+    **_each("unset read", Arguments(contains="[")),
+    **_each("mapfile readarray", Arguments(contains="[", letters="C", hides=True)),
     **_each("declare typeset local export readonly", Arguments(contains="[=", letters="nf")),
     **_each("test [", Arguments(options="-v -R", exact=True)),
     "[[": Arguments(options="-v -R -eq -ne -lt -le -gt -ge", exact=True),
     "let": Arguments(contains=ascii_letters + "_["),
     "printf": Arguments(letters="v"),
-    "enable": Arguments(letters="fd"),
-    "hash": Arguments(letters="p"),
-    "alias": Arguments(contains="="),
-    **_each("complete compgen", Arguments(letters="CF")),
-    "bind": Arguments(letters="xf"),
+    "enable": Arguments(letters="fd", hides=True),
+    "hash": Arguments(letters="p", hides=True),
+    "alias": Arguments(contains="=", hides=True),
+    **_each("complete compgen", Arguments(letters="CFW", hides=True)),
+    "bind": Arguments(letters="xf", hides=True),
     # languages
     **_each("python python2 python3 pypy pypy3", Arguments(letters="cX", rest="-m", exact=True)),
     **_each(

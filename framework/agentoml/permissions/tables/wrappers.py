@@ -25,7 +25,7 @@ class Wrapper:
     its own words come before the program. `assignments`: `NAME=value` may stand before the program. `line`: options
     whose value is a command line. `joins`: its words, joined, are a command line. `appends`: further words that can't
     be seen follow. `alone`: it may stand without a program; else what it runs then can't be seen. `writes`: options
-    that write a file. `idle`: options with which it runs nothing.
+    that write a file. `idle`: options with which it runs nothing. `fills`: options that say which text is filled in.
     """
 
     values: frozenset[str] = field(default="", converter=_words)
@@ -38,6 +38,7 @@ class Wrapper:
     alone: bool = False
     writes: frozenset[str] = field(default="", converter=_words)
     idle: frozenset[str] = field(default="", converter=_words)
+    fills: frozenset[str] = field(default="", converter=_words)
 
 
 _TIMEOUT = Wrapper(
@@ -105,6 +106,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
         values="""-I -n -P -L -d -E -s -a -J -R -S --max-args --max-procs --max-lines --delimiter --max-chars
             --arg-file""",
         flags="-0ilertxpo --null --no-run-if-empty --exit --interactive --verbose --open-tty --replace --eof",
+        fills="-I -i -J --replace",
         appends=True,
         alone=True,
     ),
