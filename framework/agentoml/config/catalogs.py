@@ -23,7 +23,7 @@ from agentoml.config.problems import Problem
 
 
 def with_catalogs(reading: Reading) -> Reading:
-    """Read the catalogs that a configuration declares. Their files are watched; lists that are fetched are not."""
+    """Read the catalogs that a configuration declares; their files and the lists on disk are files to watch."""
     if not any(b"catalogs" in text.content for text in reading.texts):
         return reading
     declared = _declared(reading)
@@ -111,7 +111,7 @@ def _list(written: _Written, provider: str, declared: Merged) -> _Found:
     place = api_key if isinstance(api_key, dict) else None
     file = list_file(provider, table.get("adapter"), table.get("base_url"), place)
     text = Text(str(file), b"", file)
-    return _Found(written.catalog("discover", text, listed=_bytes(file), providers=((provider, provider),)))
+    return _Found(written.catalog("discover", text, listed=_bytes(file), providers=((provider, provider),)), (file,))
 
 
 def _bundled(written: _Written, declared: Merged) -> _Found:

@@ -9,7 +9,10 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentoml.config.schema import Provider
 
 ADAPTERS = ("openai", "openai-responses", "anthropic")
 """The adapters whose providers have such a list."""
@@ -25,6 +28,14 @@ def list_file(provider: str, adapter: object, base_url: object, api_key: Mapping
     place = sorted((api_key or {}).items())
     destination = json.dumps([provider, adapter, base_url, place], default=str).encode("utf-8", "surrogatepass")
     return folder / "agentoml" / "models" / f"{hashlib.sha256(destination).hexdigest()[:32]}.json"
+
+
+def list_file_of(name: str, provider: Provider) -> Path:
+    """Return where the list of a provider is kept, as `list_file` does for the table that declares it."""
+    secret = provider.api_key
+    names = ("env", "file", "command", "keyring") if secret is not None else ()
+    place = {name: getattr(secret, name) for name in names if getattr(secret, name) is not None}
+    return list_file(name, provider.adapter, provider.base_url, place)
 
 
 def is_key(text: object) -> bool:

@@ -1,7 +1,8 @@
-"""Files of our own: replaced as a whole, and readable by their owner alone."""
+"""Files of our own: replaced as a whole, or left as they were."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -15,14 +16,38 @@ def write_own(file: Path, text: str) -> None:
     Raises:
         OSError: its directory can't be written.
     """
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.stem}-")
+    replace_file(file, (GENERATED + text).encode(), private=True)
+
+
+def replace_file(file: Path, content: bytes, *, private: bool = False) -> None:
+    """Put `content` in the place of a file, and make its directory if need be. Nobody ever sees half of it.
+
+    A symlink stays one. `private`: the file is for its owner alone; else it keeps the permissions that it has.
+
+    Raises:
+        OSError: it can't be written; the old file is untouched.
+    """
+    real = Path(os.path.realpath(file))
+    real.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+    handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.stem[:64]}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(GENERATED + text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).replace(file)
+        if not private:
+            Path(temporary).chmod(_usual_mode(real))
+        Path(temporary).replace(real)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
         raise
+
+
+def _usual_mode(file: Path) -> int:
+    try:
+        return file.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0o077)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,14 +1,16 @@
-"""Which models a provider has, asked over HTTP: `GET /v1/models` in the dialects of those who have it."""
+"""Which models a provider has, asked over HTTP (`GET /v1/models` in the dialects of those who have it), and kept."""
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from agentoml.config.model_lists import ADAPTERS
+from agentoml.config.model_lists import ADAPTERS, dumped, list_file_of
 from agentoml.config.schema import Provider
+from agentoml.config.write import replace_file
 from agentoml.errors import ModelError
 from agentoml.models.adapters import http_settings, provider_fault
 from agentoml.models.anthropic import VERSION, key_header
@@ -29,6 +31,21 @@ MODALITIES = {"image": "images", "file": "documents", "audio": "audio"}
 PARAMETERS = {"tools": "tools", "reasoning": "reasoning"}
 
 Entry = Mapping[str, Any]
+
+
+async def refresh_list(name: str, provider: Provider, resolve: SecretResolver) -> bytes:
+    """Ask a provider for its models and put the list in the place of the one that is kept; return it as it is kept.
+
+    Raises:
+        ModelError: the provider can't be asked, refused, or gave no list or an empty one; the kept one stays.
+        OSError: the list can't be kept.
+    """
+    models = await list_models(name, provider, resolve)
+    if not models:
+        raise ModelError("protocol", f"provider {name} lists no models")
+    content = dumped(models, provider=name, fetched=datetime.datetime.now(tz=datetime.UTC))
+    await asyncio.to_thread(replace_file, list_file_of(name, provider), content, private=True)
+    return content
 
 
 async def list_models(name: str, provider: Provider, resolve: SecretResolver) -> dict[str, dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from agentoml.config.schema import Agent
+from agentoml.config.schema import Catalog as CatalogTable
 from agentoml.permissions.sets import compile_sets
 from agentoml.snapshot.link import Linked
 from agentoml.snapshot.linking.option_tables import OptionTable
@@ -49,6 +50,7 @@ def compile_(linked: Linked) -> Snapshot:
         models=linked.catalog,
         model_values=MappingProxyType(dict(linked.models)),
         providers=freeze(config.providers),
+        discover=_discovered(config.catalogs),
         permissions=MappingProxyType(dict(compile_sets(config.permissions))),
         servers=freeze(config.mcp),
         server_tools=MappingProxyType(
@@ -59,6 +61,12 @@ def compile_(linked: Linked) -> Snapshot:
         tool_kinds=tool_kinds(config.tool_kinds),
         forgetful=any(_forgets(option) for option in linked.options.values()),
     )
+
+
+def _discovered(catalogs: Mapping[str, CatalogTable]) -> tuple[str, ...]:
+    """Return the providers that are asked for their models; what a file has been written from is not asked again."""
+    found = (catalog.discover for catalog in catalogs.values() if catalog.file is None)
+    return tuple(dict.fromkeys(provider for provider in found if provider is not None))
 
 
 def _base(agent: Agent, patch: Patch, commands: Iterable[str]) -> Base:

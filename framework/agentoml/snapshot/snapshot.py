@@ -387,6 +387,7 @@ class Snapshot:
     models: Catalog
     model_values: Mapping[str, Value]
     providers: Mapping[str, Provider]
+    discover: tuple[str, ...]
     permissions: Mapping[str, ReadySet]
     servers: Mapping[str, McpServer]
     server_tools: Mapping[str, tuple[str, ...]]
