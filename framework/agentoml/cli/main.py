@@ -8,6 +8,7 @@ COMMANDS = {
     "run": ("agentoml.cli.run", "start the agent: ACP on stdin and stdout, for an editor"),
     "check": ("agentoml.cli.check", "show every problem of a configuration"),
     "test": ("agentoml.cli.test", "play the tests that a configuration declares, without a model"),
+    "schema": ("agentoml.cli.schema", "print the JSON Schema of a configuration, for editors"),
     "chat": ("agentoml.cli.chat", "talk to the agent in this terminal"),
 }
 """Command -> the module whose `main(args)` runs it, and what it is for."""

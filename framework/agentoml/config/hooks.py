@@ -72,7 +72,7 @@ def _date(value: Any, _: Any) -> datetime.date:
     return value
 
 
-_DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)", re.ASCII)
+DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -81,7 +81,7 @@ def _duration(value: Any, _: Any) -> float:
         number = f"{value:g}" if type(value) in (int, float) and math.isfinite(value) else ""
         hint = f'say the unit: "{number}s" or "{number}ms"' if number else ""
         raise finding("AGT106", "a duration is a string with a unit: ms, s, m, h or d", hint)
-    match = _DURATION.fullmatch(value)
+    match = DURATION.fullmatch(value)
     if match is None:
         hint = 'write a number and a unit: "500ms", "10s", "5m", "1h", "2d"'
         raise finding("AGT106", "this is not a duration", hint)

@@ -81,10 +81,10 @@ def _is_literal(kind: Any) -> bool:
 
 
 def _is_union(kind: Any) -> bool:
-    return len(_members(kind)) > 1 or type(None) in get_args(kind)
+    return len(members(kind)) > 1 or type(None) in get_args(kind)
 
 
-def _members(kind: Any) -> tuple[Any, ...]:
+def members(kind: Any) -> tuple[Any, ...]:
     """Return what a union is made of, without None: TOML has none."""
     import types
     import typing
@@ -190,15 +190,15 @@ def _literal_hook(kind: Any) -> Hook:
 
 def _union_hook(kind: Any, strict: Converter) -> Hook:
     """Take the member that the type of the value decides for; of words and other strings, the words first."""
-    members = _members(kind)
-    if len(members) == 1:
-        return strict.get_structure_hook(members[0])
-    hooks = [(member, _accepts(member), strict.get_structure_hook(member)) for member in members]
+    choices = members(kind)
+    if len(choices) == 1:
+        return strict.get_structure_hook(choices[0])
+    hooks = [(member, _accepts(member), strict.get_structure_hook(member)) for member in choices]
 
     def union(value: Any, _: Any) -> Any:
         fitting = [(member, hook) for member, accepts, hook in hooks if type(value) in accepts]
         if not fitting:
-            raise wrong_type(_either(_expected(member) for member in members), value)
+            raise wrong_type(_either(_expected(member) for member in choices), value)
         for member, hook in fitting[:-1]:
             if _is_literal(member) and value in get_args(member):
                 return hook(value, member)
