@@ -15,6 +15,7 @@ from attrs import define, field
 from agentoml.errors import InternalError, InvalidRequest
 from agentoml.session.discovery import Discovery
 from agentoml.session.providers import Providers, with_credentials
+from agentoml.session.reloads import Reloads
 from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
 from agentoml.session.turn import Turn
@@ -46,8 +47,12 @@ class Agent:
     providers: Providers = field(factory=Providers)
     discovery: Discovery = field(factory=Discovery)
     tools: Mapping[str, Tool] = field(factory=built_in_tools)
+    reloads: Reloads = field(init=False)
     _loaded: asyncio.Task[Record] | None = None
     _watching: asyncio.Task[None] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.reloads = Reloads(self.store, self.client, self.sessions)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""
@@ -62,11 +67,13 @@ class Agent:
     def start(self) -> None:
         """Begin to load the configuration, and to watch its files once it is loaded."""
         self.store.subscribe(self._swapped)
+        self.reloads.listen()
         self._loaded = asyncio.create_task(self.store.reload("start"))
         self._watching = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
         """Stop every turn, then everything else."""
+        await self.reloads.close()
         await self.sessions.close()
         await self.discovery.close()
         for task in (self._watching, self._loaded):
@@ -75,6 +82,7 @@ class Agent:
                 with suppress(asyncio.CancelledError):
                     await task
         await self.providers.aclose()
+        await self.store.close()
 
     async def new_session(self, params: Params) -> Params:
         """session/new. The slash commands follow the answer: the client does not know the session before."""
@@ -82,7 +90,7 @@ class Agent:
         session = self.sessions.new(self.client, snapshot, self._facts(snapshot), params)
         self.discovery.follow(snapshot)
         opening = session.opening()
-        asyncio.get_running_loop().call_soon(session.tell_commands)
+        asyncio.get_running_loop().call_soon(self._opened, session)
         return {"sessionId": session.id, **opening}
 
     async def prompt(self, params: Params) -> Params:
@@ -92,6 +100,7 @@ class Agent:
             raise InvalidRequest("a prompt is running in this session", reason="prompt_in_progress")
         turn = Turn(session, session.snapshot, self.providers, self.tools)
         session.turn = asyncio.create_task(turn.run(params["prompt"]))
+        self.reloads.turn_began(session)
         try:
             return await asyncio.shield(session.turn)
         except asyncio.CancelledError:  # of the request or of the turn: either way the user gets an answer
@@ -99,6 +108,7 @@ class Agent:
             return {"stopReason": "cancelled"}
         finally:
             session.turn = None
+            self.reloads.turn_ended()
 
     async def cancel(self, params: Params) -> Params:
         """session/cancel: a notification; sent as a request it is answered too."""
@@ -109,13 +119,28 @@ class Agent:
 
     async def set_mode(self, params: Params) -> Params:
         """session/set_mode."""
-        self._session(params).set_mode(params["modeId"])
+        session = self._session(params)
+        session.set_mode(params["modeId"])
+        self._warm(session)
         return {}
 
     async def set_config_option(self, params: Params) -> Params:
         """session/set_config_option."""
         session = self._session(params)
-        return {"configOptions": session.set_config_option(params["configId"], params["value"])}
+        options = session.set_config_option(params["configId"], params["value"])
+        self._warm(session)
+        return {"configOptions": options}
+
+    def _opened(self, session: Session) -> None:
+        session.tell_commands()
+        self.reloads.opened(session)
+        self._warm(session)
+
+    def _warm(self, session: Session) -> None:
+        """Begin to import what the selected model needs, so that its first answer need not wait for that."""
+        provider = session.provider()
+        if provider is not None:
+            self.providers.warm(provider)
 
     def _session(self, params: Params) -> Session:
         return self.sessions.find(params["sessionId"])

@@ -16,6 +16,9 @@ OFFERED = ("session/new", "session/prompt", "session/cancel", "session/set_mode"
 SERVERS = {"http": True, "sse": True}
 """Ways to reach MCP servers beside stdio."""
 
+EXTENSIONS: dict[str, Any] = {"agentoml": {"configChanged": {}}}
+"""`_meta` of the capabilities: a client with the same entry in its own is sent `_agentoml/config_changed`."""
+
 
 def initialize(config: Path | None) -> dict[str, Any]:
     """Return the result of `initialize` for a configuration; a broken one is an agent too, its sessions are refused."""
@@ -23,10 +26,9 @@ def initialize(config: Path | None) -> dict[str, Any]:
     agent = merged.table.get("agent")
     agent = agent if isinstance(agent, dict) else {}
     name, version, title = (_text(agent.get(key)) for key in ("name", "version", "title"))
-    return initialize_result(
-        implementation(name or "agentoml", version or __version__, title),
-        capabilities(OFFERED, prompt=_prompt(agent.get("prompt")), mcp=SERVERS, additional_directories=True),
-    )
+    can = capabilities(OFFERED, prompt=_prompt(agent.get("prompt")), mcp=SERVERS, additional_directories=True)
+    can["_meta"] = EXTENSIONS
+    return initialize_result(implementation(name or "agentoml", version or __version__, title), can)
 
 
 def _prompt(taken: object) -> dict[str, bool]:

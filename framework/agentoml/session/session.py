@@ -18,7 +18,7 @@ from agentoml.session.commands import available_commands
 from agentoml.session.environment import ChildEnvironment
 from agentoml.session.history import History
 from agentoml.session.servers import SessionServers
-from agentoml.session.standing import Kept, Standing, kept
+from agentoml.session.standing import Kept, Standing, gone_notices, kept
 from agentoml.session.updates import ConfigOptions
 from agentoml.snapshot.patches import MODEL
 from agentoml.snapshot.picks import stored
@@ -135,6 +135,11 @@ class Session:
         self.client.update(self.id, messages.available_commands_update(commands))
         return True
 
+    def notice(self, severity: messages.Severity, title: str, description: str | None = None) -> None:
+        """Tell the user what they must know; nothing where the client shows no notices."""
+        if self.client.can_notice:
+            self.client.update(self.id, messages.notice(severity, title, description))
+
     # ----------------------------------------------------------------------------- what changes from our side
 
     def take(self, snapshot: Snapshot, facts: ClientFacts) -> bool:
@@ -145,7 +150,10 @@ class Session:
         after = before.under(snapshot, facts)
         if self.turn is not None and self.pinned is None:
             self.pinned = before
-        self.kept += tuple(one for one in kept(before, after) if one not in self.kept)
+        still_kept = kept(before, after)
+        self.kept += tuple(one for one in still_kept if one not in self.kept)
+        for title, description in gone_notices(before, after, still_kept):
+            self.notice("warning", title, description)
         self.snapshot, self.facts, self.selections = after.snapshot, after.facts, after.selections
         resolved = self._follow()
         return resolved.options != self._shown or self._available_commands(resolved) != self._commands

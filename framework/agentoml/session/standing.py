@@ -72,6 +72,17 @@ def kept(before: Standing, after: Standing) -> tuple[Kept, ...]:
     )
 
 
+def gone_notices(before: Standing, after: Standing, still_kept: tuple[Kept, ...]) -> Iterator[tuple[str, str]]:
+    """Yield what the user must know of each value in force that is gone: that it is, and what is there instead."""
+    shown = after.resolved().shown.active
+    for one in gone(before, after.snapshot):
+        instead = shown.get(one.option.id)
+        parts = [f"{instead.value.shown.name} is there instead." if instead is not None else "There is none instead."]
+        if any(kept.option == one.option.id for kept in still_kept):
+            parts.append("Nothing is allowed that it did not allow until you choose another.")
+        yield f"{one.option.name}: {one.value.shown.name} is gone", " ".join(parts)
+
+
 def _is_looser(before: Standing, after: Standing) -> bool:
     was, now = before.resolved(), after.resolved()
     old, new = before.snapshot.permissions, after.snapshot.permissions

@@ -111,11 +111,11 @@ class Store:
             self._next = asyncio.create_task(self._attempt(trigger))
         return await asyncio.shield(self._next)
 
-    async def confirm(self) -> Record | None:
-        """Put in force what is held, as the user was shown it; None where nothing is held."""
+    async def confirm(self, shown: Built) -> Record | None:
+        """Put in force what the user was shown; None where that is not what is held any more."""
         async with self._one_at_a_time:
             started, held = time.perf_counter(), self.held
-            if held is None:
+            if held is None or held is not shown:
                 return None
             held = evolve(held, seen=self.seen)
             record = await self._publish(self._record("confirm", "applied", held, self._swap(held), started))

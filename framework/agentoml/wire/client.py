@@ -46,6 +46,8 @@ class Client:
         self.can_terminal: bool = capabilities.get("terminal") is True
         self.can_notice: bool = isinstance(session.get("notices"), dict)
         self.booleans: bool = isinstance(_object(session.get("configOptions")).get("boolean"), dict)
+        ours = _object(_object(capabilities.get("_meta")).get("agentoml"))
+        self.hears_config_changes: bool = isinstance(ours.get("configChanged"), dict)
 
     @property
     def backlog(self) -> int:
@@ -59,6 +61,11 @@ class Client:
     def update(self, session_id: str, update: Mapping[str, Any]) -> None:
         """Send a session update, before everything that is sent after it."""
         self._connection.notify("session/update", {"sessionId": session_id, "update": update})
+
+    def config_changed(self, what: Mapping[str, Any]) -> None:
+        """Send `_agentoml/config_changed` to a client whose capabilities ask for it (`_meta.agentoml.configChanged`)."""
+        if self.hears_config_changes:
+            self._connection.notify("_agentoml/config_changed", what)
 
     async def request_permission(
         self, session_id: str, tool_call: Mapping[str, Any], options: Sequence[Mapping[str, Any]]
