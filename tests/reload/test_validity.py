@@ -1,4 +1,4 @@
-"""R40 to R47 (R45 is of `[policy]`): files that are not valid, and what is in force meanwhile."""
+"""R40 to R47: files that are not valid, and what is in force meanwhile."""
 
 from __future__ import annotations
 
@@ -80,6 +80,45 @@ async def test_r46_broken_at_the_start_the_last_good_configuration_is_served(con
         assert (start.state, start.generation, names(restarted)) == ("rejected", 1, ("one", "two"))
         config.write_text(agent("three"))
         await shows(restarted, "three")
+
+
+@pytest.fixture
+def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A policy of the administrator that leaves the model `two` out."""
+    file = tmp_path / "policy.toml"
+    file.write_text('schema = 1\n[policy]\nmodels = ["!two"]\n', encoding="utf-8")
+    monkeypatch.setenv("AGENTOML_POLICY", str(file))
+    return file
+
+
+async def test_r45_an_unknown_key_in_a_policy_fails_closed(config: Path, policy: Path) -> None:
+    config.write_text(agent("one", "two", "three"))
+    async with watched(config) as store:
+        assert names(store) == ("one", "three")
+        policy.write_text('schema = 1\n[policy]\nmodel = ["one"]\n')
+        failed = await record(store, "rejected")
+        assert [(Path(problem.file).name, problem.key) for problem in failed.problems] == [
+            ("policy.toml", "policy.model")
+        ]
+        assert names(store) == ("one", "three")
+        policy.write_text('schema = 1\n[policy]\nmodels = ["one"]\n')
+        await shows(store, "one")
+
+    policy.write_text('schema = 1\n[policy]\nmodel = ["one"]\n')
+    store = Store(config)
+    await store.reload("start")
+    assert store.current is None
+
+
+async def test_r45_what_was_kept_is_served_under_the_policy_of_today(config: Path, policy: Path) -> None:
+    config.write_text(agent("one", "two", "three"))
+    async with watched(config):
+        pass
+    config.write_text(BROKEN)
+    policy.write_text('schema = 1\n[policy]\nmodels = ["one", "two"]\n')
+    store = Store(config)
+    await store.reload("start")
+    assert names(store) == ("one",)
 
 
 async def test_r46_broken_at_the_start_and_never_good_nothing_is_served(config: Path) -> None:

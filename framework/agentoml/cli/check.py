@@ -13,9 +13,12 @@ from agentoml.config.catalogs import with_catalogs
 from agentoml.config.explanations import explanations
 from agentoml.config.formats import render_github, to_sarif
 from agentoml.config.locate import locate, located
+from agentoml.config.policy import ceilings
 from agentoml.config.problems import Problem, did_you_mean, quoted, render_text, to_json
+from agentoml.config.siblings import disagreements
 from agentoml.config.structure import structure
 from agentoml.errors import ConfigError
+from agentoml.snapshot.clip import clipped
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.link import Linked, link
 from agentoml.snapshot.unit_tests import hold_gates
@@ -57,10 +60,13 @@ def check(config: str | None) -> Checked:
     try:
         with located(merged):
             linked = link(structure(merged))
-            hold_gates(compile_(linked), linked.config.tests)
+            snapshot = compile_(linked)
+            hold_gates(snapshot, linked.config.tests)
     except ConfigError as error:
         return Checked(None, error.problems)
-    return Checked(linked, locate((*merged.problems, *linked.warnings), merged))
+    left_out = clipped(snapshot, ceilings(merged))
+    warnings = (*merged.problems, *linked.warnings, *disagreements(merged), *left_out)
+    return Checked(linked, locate(warnings, merged))
 
 
 def summary(checked: Checked) -> str:

@@ -41,6 +41,10 @@ class Chosen(NamedTuple):
     project: Path | None = None
 
 
+Configuration = Chosen | str | Path | None
+"""What `read` takes: a choice, or its `named` alone."""
+
+
 class Reading(NamedTuple):
     """The texts, weakest first, and every file that was read or looked for, also those that are not there.
 
@@ -54,9 +58,9 @@ class Reading(NamedTuple):
     project: Project | None = None
 
 
-def read(chosen: Chosen | str | Path | None = None) -> Reading:
-    """Read a configuration; a name alone is a choice without settings and without a project."""
-    chosen = chosen if isinstance(chosen, Chosen) else Chosen(chosen)
+def read(configuration: Configuration = None) -> Reading:
+    """Read a configuration."""
+    chosen = configuration if isinstance(configuration, Chosen) else Chosen(configuration)
     reader = _Reader()
     reader.texts.append(reader.text("built-in", assets.folder("configs") / "built-in.toml", "built-in"))
     own = own_config()
@@ -81,9 +85,10 @@ def read_one(name: str, path: Path) -> Reading:
     return Reading((reader.text(name, path, "named"),), tuple(reader.files))
 
 
-def policies() -> tuple[Text, ...]:
-    """Read today's policies alone: the user's own file and the administrator's, with what they extend."""
-    return tuple(text for text in read(OFFLINE).texts if text.layer in ("user", "policy"))
+def read_policies() -> Reading:
+    """Read what today's policies are made of: the built-in sets, the user's own layer, the administrator's file."""
+    reading = read(OFFLINE)
+    return reading._replace(texts=tuple(text for text in reading.texts if text.layer != "named"))
 
 
 def named(config: str) -> Path:

@@ -48,7 +48,7 @@ def merge(tables: Sequence[Table]) -> Merged:
     """Merge tables, weakest first; an inherited entry keeps its first place (E27). Never raises."""
     problems = [problem for table in tables for problem in table.problems]
     known = bool(problems)  # what is broken may be what is missing here
-    ceilings = tuple(table for table in tables if table.text.layer in POLICY_LAYERS and "policy" in table.values)
+    ceilings = tuple(_with_its_sets(table, tables) for table in tables if _has_policy(table))
     tables = [_without_ceiling(table) for table in tables if table.text.layer != "policy"]
     merged: dict[str, Any] = {}
     gone: set[Path] = set()
@@ -66,9 +66,24 @@ def merge(tables: Sequence[Table]) -> Merged:
     return Merged(merged, tuple(tables), tuple(problems), ceilings)
 
 
+def _has_policy(table: Table) -> bool:
+    return table.text.layer in POLICY_LAYERS and "policy" in table.values
+
+
+def _with_its_sets(policy: Table, tables: Sequence[Table]) -> Table:
+    """Return a policy beside the permission sets as its own layer leaves them: no other can change what it names."""
+    own = [table for table in tables if table.text.layer in ("built-in", policy.text.layer)]
+    sets: dict[str, Any] = {}
+    for table in own:
+        said = {key: value for key, value in table.values.items() if key == "permissions"}
+        sets = _Merging(set(), removes=True).tables(sets, said, ())
+    beside = policy.values if policy.text.layer == "policy" else {"policy": policy.values["policy"]}
+    return policy._replace(values={**beside, "permissions": sets.get("permissions", {})})
+
+
 def _without_ceiling(table: Table) -> Table:
     """Return a table without the `[policy]` that counts; in any other layer it stays, to be refused."""
-    if table.text.layer not in POLICY_LAYERS or "policy" not in table.values:
+    if not _has_policy(table):
         return table
     return table._replace(values={key: value for key, value in table.values.items() if key != "policy"})
 

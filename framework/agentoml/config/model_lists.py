@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from agentoml.config.directories import own_folder
 
 if TYPE_CHECKING:
     from agentoml.config.schema import Provider
@@ -23,11 +24,9 @@ LONGEST_KEY = 256
 
 def list_file(provider: str, adapter: object, base_url: object, api_key: Mapping[str, Any] | None) -> Path:
     """Return where the list of a provider is kept: for this destination, and this place of its credential."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    folder = Path(home) if Path(home).is_absolute() else Path.home() / ".cache"
     place = sorted((api_key or {}).items())
     destination = json.dumps([provider, adapter, base_url, place], default=str).encode("utf-8", "surrogatepass")
-    return folder / "agentoml" / "models" / f"{hashlib.sha256(destination).hexdigest()[:32]}.json"
+    return own_folder("cache") / "models" / f"{hashlib.sha256(destination).hexdigest()[:32]}.json"
 
 
 def list_file_of(name: str, provider: Provider) -> Path:

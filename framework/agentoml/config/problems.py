@@ -53,6 +53,11 @@ CODES: dict[str, str] = {
     "AGT305": "`remove = true` stands alone in its table.",
     "AGT306": "A text file that is named can't be read.",
     "AGT307": "A catalog that is named can't be read.",
+    "AGT308": "A setting of the command line that is not KEY=VALUE.",
+    "AGT309": "A project names a file that is not in it.",
+    "AGT310": "A policy that stands where it does not count.",
+    "AGT351": "Two files that are extended side by side say different things, and nothing above decides.",
+    "AGT352": "A policy leaves out something that is configured.",
     "AGT901": "A fault of this program: please report it.",
 }
 """code -> what it means, in one sentence. 0xx reading and TOML, 1xx shape, 2xx names, 3xx layers, 9xx ours."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
-from agentoml.config.profile import LANGUAGE, LATER, ProfileKeys, Value, key, table
+from agentoml.config.profile import LANGUAGE, LATER, Limits, ProfileKeys, Value, key, table
 from agentoml.config.unit_tests import UnitTest
 
 # ---------------------------------------------------------------------------------------- agent and options
@@ -303,6 +303,15 @@ class Command(Value):
     switch_to: Mapping[str, OptionValue] = table("option -> value that is picked for good")
 
 
+@frozen
+class Extension:
+    """`[extensions."_x"]`: an extension method of ACP that picks options of the session that it names."""
+
+    description: str | None = key("what it is for")
+    params: Mapping[str, str] = table("field of its params, beside sessionId -> option that it sets where it is given")
+    result: Mapping[str, Any] = table('what is answered: "{OPTION}" is the value in force, "{OPTION.values}" all offered')
+
+
 # -------------------------------------------------------------------------------------------------- the file
 
 
@@ -311,6 +320,18 @@ class Reload:
     """`[reload]`: how a saved file takes effect."""
 
     widening: Literal["ask", "apply"] = key("what to do when a reload widens permissions during a turn", default="ask")
+
+
+@frozen
+class Policy:
+    """`[policy]`: a ceiling over everything that was merged; it only narrows, and several count all."""
+
+    permissions: tuple[str, ...] = key("sets whose rules that deny, always ask or ask no mode lifts", default=())
+    models: Patterns | None = key("globs of the models that remain")
+    providers: Patterns | None = key("globs of the providers that remain")
+    mcp: Patterns | None = key("globs of the MCP servers that remain")
+    hosts: Patterns | None = key("globs of the hosts that may be reached")
+    limits: Limits | None = key("budgets that nothing exceeds")
 
 
 @frozen
@@ -331,8 +352,8 @@ class Config:
     mcp: Mapping[str, McpServer] = table("MCP servers")
     commands: Mapping[str, Command] = table("slash commands")
     reload: Reload = key("how a saved file takes effect", default=Reload())
-    policy: Mapping[str, Any] = table("a ceiling over everything", later=LANGUAGE)
-    extensions: Mapping[str, Any] = table("extension methods that are picks", later=LANGUAGE)
+    policy: Policy | None = key("a ceiling over everything; in your own configuration alone")
+    extensions: Mapping[str, Extension] = table("extension methods that are picks")
     tests: Mapping[str, UnitTest] = table("unit tests of this configuration")
     hooks: Mapping[str, Any] = table("reserved", later=LATER)
     agents: Mapping[str, Any] = table("reserved", later=LATER)

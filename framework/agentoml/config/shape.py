@@ -333,9 +333,28 @@ def _unit_test(test: UnitTest, raw: Mapping[str, Any]) -> Found:
         yield _problem("AGT104", "a call needs `expect.verdict`", ("given", "tool"))
 
 
+def _config(config: schema.Config, raw: Mapping[str, Any]) -> Found:
+    if "policy" in raw:  # those that count have been taken out before
+        hint = "write it in your own configuration, or in a file that AGENTOML_POLICY names"
+        yield Problem("AGT310", "a policy does not count here", ("policy",), hint=hint, at="key")
+
+
+def _extensions(config: schema.Config, raw: Mapping[str, Any]) -> Found:
+    for method in config.extensions:
+        if not method.startswith("_"):
+            hint = f"call it {quoted('_' + method)}"
+            yield Problem("AGT110", "an extension method begins with _", ("extensions", method), hint=hint, at="key")
+
+
+def _extension(extension: schema.Extension, raw: Mapping[str, Any]) -> Found:
+    for field in extension.params.keys() & {"sessionId", "_meta"}:
+        yield Problem("AGT110", f"{shown(field)} is there anyway, and no option", ("params", field), at="key")
+
+
 Check = Callable[[Any, Mapping[str, Any]], Found]
 
 _CHECKS: tuple[tuple[type, Check], ...] = (
+    (schema.Config, _config),
     (schema.Agent, _agent),
     (schema.Option, _option),
     (schema.ConditionalDefault, _conditional_default),
@@ -357,6 +376,8 @@ _CHECKS: tuple[tuple[type, Check], ...] = (
     (schema.Parameter, _parameter),
     (schema.McpServer, _mcp_server),
     (schema.Command, _command),
+    (schema.Config, _extensions),
+    (schema.Extension, _extension),
     (Given, _given),
     (UnitTest, _unit_test),
 )

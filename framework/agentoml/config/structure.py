@@ -31,8 +31,10 @@ def structure(merged: Merged) -> Config:
         ConfigError: everything that is wrong in it, and what was wrong in its texts already.
     """
     from agentoml.config.locate import locate
+    from agentoml.config.policy import policy_problems
 
-    problems, broken = list(merged.problems), any(problem.severity == "error" for problem in merged.problems)
+    problems = [*merged.problems, *policy_problems(merged)]
+    broken = any(problem.severity == "error" for problem in problems)
     config = None
     try:
         config = converter().structure(dict(merged.table), Config)

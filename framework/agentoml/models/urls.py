@@ -45,6 +45,14 @@ class Url(NamedTuple):
         return self._replace(path=f"{self.path.rstrip('/')}/{path}")
 
 
+def host_of(text: str) -> str | None:
+    """Return the host of a URL, in small letters; None where it is no URL that could be asked."""
+    try:
+        return parse_url(text).host.lower()
+    except ValueError:
+        return None
+
+
 def parse_url(text: str) -> Url:
     """Take a URL apart.
 

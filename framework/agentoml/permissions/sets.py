@@ -35,12 +35,13 @@ class ReadyRule:
 
 @frozen
 class ReadySet:
-    """One permission set: rules, then kinds, then a default."""
+    """One permission set: rules, then kinds, then a default. `ceiling`: a policy's, in force whatever lists name."""
 
     name: str
     default: Action | None = None
     kinds: Mapping[str, Action] = {}
     rules: tuple[ReadyRule, ...] = ()
+    ceiling: bool = False
 
 
 def compile_sets(tables: Mapping[str, PermissionSet]) -> Mapping[str, ReadySet]:

@@ -83,6 +83,7 @@ class _Lists:
     base: tuple[ReadySet, ...]
     patches: tuple[tuple[ReadySet, ...], ...]
     answers: tuple[ReadySet, ...]
+    ceiling: tuple[ReadySet, ...]
 
     @classmethod
     def of(cls, in_force: InForce, sets: Mapping[str, ReadySet]) -> _Lists:
@@ -96,13 +97,14 @@ class _Lists:
             named(in_force.base),
             tuple(named(names) for names in in_force.patches),
             (*named(in_force.auto_answers), *remembered),
+            tuple(ready for ready in sets.values() if ready.ceiling),
         )
 
     def forbid_what_is_hidden(self) -> bool:
         """Return whether any list in force has a rule on commands or paths that always asks or denies (E45)."""
         return any(
             rule.action in ("always_ask", "deny") and (rule.command is not None or rule.path is not None)
-            for each in (self.base, self.answers, *self.patches)
+            for each in (self.base, self.answers, self.ceiling, *self.patches)
             for ready in each
             for rule in ready.rules
         )
@@ -117,6 +119,9 @@ def _judge(part: Part, lists: _Lists, world: World) -> Judgement:
     doubts = [doubt for _, _, hearing in heard for doubt in hearing.doubts]
     if not any(hearing.said for _, _, hearing in heard):
         heard[0] = ("the base", lists.base, hear_kinds_and_defaults(lists.base, part, world, answering=False))
+    if lists.ceiling:  # beside all others: what it asks silences no kind that denies
+        heard.append(("the policy", lists.ceiling, hear_rules(lists.ceiling, part, world, answering=False)))
+        doubts += heard[-1][2].doubts
     reasons, strictest = _weigh(part, heard)
     if strictest is not None and strictness(strictest.action) > strictness("ask"):
         return Judgement(strictest.action, None, reasons)

@@ -12,8 +12,11 @@ from attrs import evolve, field, frozen
 from agentoml.config import layers, merge, parse, structure
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.locate import located
+from agentoml.config.policy import ceilings, policy_problems
 from agentoml.config.problems import Problem
 from agentoml.errors import ConfigError
+from agentoml.snapshot.ceiling import ceiling_of
+from agentoml.snapshot.clip import under
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.diff import Change, diff
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
@@ -63,7 +66,7 @@ class Built:
         return any(change.widens for change in self.changes)
 
 
-def build(config: Path | None, files: tuple[Path, ...] = (), before: InForce = NOTHING_YET) -> Built:
+def build(config: layers.Configuration, files: tuple[Path, ...] = (), before: InForce = NOTHING_YET) -> Built:
     """Read the files of `config` and compile them. Never raises: a fault of ours is a problem too.
 
     `files` are those that are likely to be read: marked before they are, so that a change meanwhile is noticed.
@@ -84,28 +87,44 @@ def build(config: Path | None, files: tuple[Path, ...] = (), before: InForce = N
 def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Built:
     """Compile what was read; where it says what is in force, compile nothing."""
     merged = merge.merge(parse.parse_all(reading))
-    if merged.table == before.table and not merged.problems:
-        return Built(reading, merged.table, applies_widening=_applies_widening(merged))
+    table = merged.everything
+    if table == before.table and not merged.problems:
+        return Built(reading, table, applies_widening=_applies_widening(merged))
     try:
         with located(merged):
             linked = link(structure.structure(merged))
             snapshot = compile_(linked)
             hold_gates(snapshot, linked.config.tests)
+            snapshot = under(snapshot, ceiling_of(ceilings(merged)))
     except ConfigError as error:
         return Built(reading, problems=error.problems)
     changes = diff(before.snapshot, snapshot) if before.snapshot is not None else ()
-    return Built(reading, merged.table, snapshot, changes, applies_widening=_applies_widening(merged))
+    return Built(reading, table, snapshot, changes, applies_widening=_applies_widening(merged))
+
+
+def build_kept(reading: layers.Reading) -> Built:
+    """Compile texts that were kept, under their policies and under today's; nothing while an administrator's is broken.
+
+    What the user's own file says today, where it can be understood, is a ceiling over what they had said before.
+    """
+    built = build_reading(reading)
+    today = merge.merge(parse.parse_all(layers.read_policies()))
+    wrong = (*today.problems, *policy_problems(today))
+    if any(table.text.layer == "policy" for table in today.ceilings) and wrong:
+        return Built(reading, problems=wrong)
+    if built.snapshot is None or wrong:
+        return built
+    return evolve(built, snapshot=under(built.snapshot, ceiling_of(ceilings(today))))
 
 
 def _applies_widening(merged: merge.Merged) -> bool:
-    """Return whether the user's own file says `[reload] widening = "apply"`; no other file may say so for them."""
-    own = layers.own_config()
+    """Return whether the user's own layer says `[reload] widening = "apply"`; no other may say so for them."""
     said = False
     for table in merged.tables:
         reload = table.values.get("reload")
         if isinstance(reload, dict) and reload.get("widening") == "apply":
-            if table.text.path == own:
+            if table.text.layer == "user":
                 said = True
             else:
-                logger.warning("%s: [reload] widening counts only in %s", table.text.name, own)
+                logger.warning("%s: [reload] widening counts only in %s", table.text.name, layers.own_config())
     return said

@@ -59,6 +59,7 @@ def compile_(linked: Linked) -> Snapshot:
         commands=MappingProxyType(commands),
         tools=freeze(config.tools),
         tool_kinds=tool_kinds(config.tool_kinds),
+        extensions=freeze(config.extensions),
         forgetful=any(_forgets(option) for option in linked.options.values()),
     )
 

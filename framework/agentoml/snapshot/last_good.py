@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from agentoml import __version__
-from agentoml.config.layers import Reading
+from agentoml.config.directories import own_folder
+from agentoml.config.layers import Configuration, Reading
 from agentoml.config.parse import CatalogText, Text
 
 
-def keep(config: Path | None, reading: Reading) -> None:
+def keep(config: Configuration, reading: Reading) -> None:
     """Keep the texts of a configuration that compiled. Readable by its owner alone, replaced as a whole.
 
     Raises:
@@ -44,7 +45,7 @@ def keep(config: Path | None, reading: Reading) -> None:
         raise
 
 
-def recall(config: Path | None) -> Reading | None:
+def recall(config: Configuration) -> Reading | None:
     """Return the texts that were kept, or None where there are none that can be read."""
     try:
         document = json.loads(_file(config).read_text(encoding="utf-8"))
@@ -54,11 +55,9 @@ def recall(config: Path | None) -> Reading | None:
         return None
 
 
-def _file(config: Path | None) -> Path:
-    home = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
+def _file(config: Configuration) -> Path:
     digest = hashlib.sha256(f"{__version__}\0{config or ''}".encode("utf-8", "surrogateescape")).hexdigest()
-    return folder / "agentoml" / "last-good" / f"{digest[:32]}.json"
+    return own_folder("state") / "last-good" / f"{digest[:32]}.json"
 
 
 def _dumped(text: Text) -> dict[str, Any]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, field, frozen
 
 from agentoml.config.globs import matches
 from agentoml.config.notation import ListEdit
-from agentoml.config.schema import Cost, McpServer, ModelLimit, Provider, Reasoning, Source, ToolDefinition
+from agentoml.config.schema import Cost, Extension, McpServer, ModelLimit, Provider, Reasoning, Source, ToolDefinition
 from agentoml.permissions.sets import ReadySet
+from agentoml.snapshot.ceiling import OPEN, Ceiling, Lists, remains
+from agentoml.snapshot.memo import Memo
 from agentoml.snapshot.patches import NOTHING, Key, Patch, implicit_patch
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -71,9 +72,11 @@ class Catalog(Mapping[str, CatalogModel]):
         models: Mapping[str, CatalogModel],
         starred: Mapping[str, CatalogModel],
         aliases: Mapping[str, str],
+        ceiling: Lists = (),
     ) -> None:
         self._models = dict(models)
         self._aliases = dict(aliases)
+        self._ceiling = ceiling
         self.starred = MappingProxyType(dict(sorted(starred.items(), key=lambda item: -len(item[0]))))
 
     def __getitem__(self, key: str) -> CatalogModel:
@@ -106,9 +109,13 @@ class Catalog(Mapping[str, CatalogModel]):
 
     def star_of(self, key: str) -> str | None:
         """Return the key of the longest starred entry that serves a name."""
-        if key in self.starred:
+        if key in self.starred or not remains(self._ceiling, key):
             return None
         return next((star for star in self.starred if matches(star, key)), None)
+
+    def only(self, models: Mapping[str, CatalogModel], starred: Mapping[str, CatalogModel], ceiling: Lists) -> Catalog:
+        """Return these models of the catalog alone; of what starred entries serve what the ceiling lets through."""
+        return Catalog(models, starred, self._aliases, ceiling)
 
     def _served(self, key: str) -> CatalogModel | None:
         star = self.star_of(key)
@@ -338,32 +345,6 @@ class ToolKind:
 
 # ---------------------------------------------------------------------------------------------- the snapshot
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
-@define(eq=False)
-class Memo(Generic[K, V]):
-    """The last results of a pure function. It changes nothing that can be seen from outside."""
-
-    size: int
-    _known: OrderedDict[K, V] = field(factory=OrderedDict)
-
-    def get(self, key: K) -> V | None:
-        """Return what was kept for a key."""
-        found = self._known.get(key)
-        if found is not None:
-            self._known.move_to_end(key)
-        return found
-
-    def keep(self, key: K, value: V) -> V:
-        """Keep a result, forgetting the one that was not asked for the longest."""
-        self._known[key] = value
-        if len(self._known) > self.size:
-            self._known.popitem(last=False)
-        return value
-
-
 MODEL_IN_FORCE = ""
 """Stands in `Snapshot.order` for the moment when the model in force is known (E31)."""
 
@@ -394,6 +375,8 @@ class Snapshot:
     commands: Mapping[str, Command]
     tools: Mapping[str, ToolDefinition]
     tool_kinds: tuple[tuple[str, ToolKind], ...]
+    extensions: Mapping[str, Extension]
     forgetful: bool
+    ceiling: Ceiling = OPEN
     resolved: Memo[Hashable, Any] = field(factory=lambda: Memo(256), repr=False)
     listings: Memo[Hashable, Any] = field(factory=lambda: Memo(256), repr=False)

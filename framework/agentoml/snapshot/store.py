@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -11,10 +13,10 @@ from typing import Literal
 
 from attrs import define, evolve, field, frozen
 
-from agentoml.config.layers import Reading
+from agentoml.config.layers import Configuration, Reading
 from agentoml.config.problems import Problem
 from agentoml.snapshot import last_good
-from agentoml.snapshot.build import Built, InForce, build, build_reading
+from agentoml.snapshot.build import Built, InForce, build, build_kept
 from agentoml.snapshot.diff import Change
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint, settles_in
 from agentoml.snapshot.snapshot import Snapshot
@@ -63,7 +65,7 @@ class Store:
     `held` is what the files say where it widens and the user has not confirmed it.
     """
 
-    config: Path | None
+    config: Configuration
     current: Snapshot | None = None
     generation: int = 0
     problems: tuple[Problem, ...] = ()
@@ -89,6 +91,12 @@ class Store:
     def files(self) -> tuple[Path, ...]:
         """Every file that the last attempt read or looked for."""
         return tuple(self.seen)
+
+    @property
+    def digest(self) -> str:
+        """What tells the configuration in force from any other: the same files give it again, in every process."""
+        said = json.dumps(self._in_force.table, sort_keys=True, default=str)
+        return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def subscribe(
         self, swapped: Listener, held: HeldListener | None = None, recorded: RecordListener | None = None
@@ -125,6 +133,14 @@ class Store:
     async def dry_run(self) -> Built:
         """Return what the files give now, compared with what is in force, and change nothing."""
         return await asyncio.to_thread(build, self.config, self.files, self._before)
+
+    def would_end(self, built: Built) -> State:
+        """Return how an attempt that gave this would end now."""
+        if built.problems:
+            return "rejected"
+        if built.snapshot is None:
+            return "unchanged"
+        return "held" if self._must_be_confirmed(built) else "applied"
 
     async def recorded(self, matches: Callable[[Record], bool]) -> Record:
         """Wait for an attempt that `matches` (also one already made) and return its record."""
@@ -168,18 +184,19 @@ class Store:
             await _settled(now, deadline)
 
     def _take(self, built: Built, trigger: Trigger, started: float) -> Record:
+        state, told = self.would_end(built), 0
         self.seen, self.problems = built.seen, built.problems
-        if built.problems:
-            self._reject(built)
-            return self._record(trigger, "rejected", built, 0, started)
-        if built.snapshot is None:
-            self._hold(None)
-            self._in_force = evolve(self._in_force, applies_widening=built.applies_widening)
-            return self._record(trigger, "unchanged", built, 0, started)
-        if self._must_be_confirmed(built):
-            self._hold(built)
-            return self._record(trigger, "held", built, 0, started)
-        return self._record(trigger, "applied", built, self._swap(built), started)
+        match state:
+            case "rejected":
+                self._reject(built)
+            case "unchanged":
+                self._hold(None)
+                self._in_force = evolve(self._in_force, applies_widening=built.applies_widening)
+            case "held":
+                self._hold(built)
+            case _:
+                told = self._swap(built)
+        return self._record(trigger, state, built, told, started)
 
     def _must_be_confirmed(self, built: Built) -> bool:
         asks = self.current is not None and not self._in_force.applies_widening
@@ -226,7 +243,7 @@ class Store:
             logger.error("%s", problem.one_line())
         if self.current is None:
             reading = last_good.recall(self.config)
-            recalled = build_reading(reading) if reading is not None else None
+            recalled = build_kept(reading) if reading is not None else None
             if recalled is not None and recalled.snapshot is not None:
                 self._swap(recalled)
         if self.current is not None:

@@ -29,7 +29,7 @@ def fold(state: State) -> Profile:
     model = state.model
     return Profile(
         model=model.key if model is not None else None,
-        summary_model=keys.get(("summary_model",)),
+        summary_model=_of_the_model(keys.get(("summary_model",)), snapshot.models),
         reasoning=_of_the_model(keys.get(("reasoning",)), model.levels if model else ()),
         variant=_of_the_model(keys.get(("variant",)), model.variants if model else ()),
         base_params=params_of(base_keys),
@@ -130,7 +130,8 @@ def _servers(state: State, keys: Mapping[Key, Any], patches: list[Patch]) -> Ser
     snapshot = state.snapshot
     base = snapshot.base.patch
     if not snapshot.servers and not base.server_globs and not any(patch.server_globs for patch in patches):
-        return Servers(rules=tuple((key[1], on) for key, on in keys.items() if key[0] == "mcp"))
+        named = tuple((key[1], on) for key, on in keys.items() if key[0] == "mcp")
+        return Servers(rules=named, ceiling=snapshot.ceiling.servers)
     rules = (
         *base.server_globs,
         *_all((), (patch.server_globs for patch in patches)),
@@ -142,7 +143,7 @@ def _servers(state: State, keys: Mapping[Key, Any], patches: list[Patch]) -> Ser
         owned = owner is not None and owner in state.active
         said = keys.get(("mcp", name)) if owned else most_specific(rules, name)
         declared[name] = server.enabled if said is None else said
-    return Servers(declared, rules, snapshot.server_tools)
+    return Servers(declared, rules, snapshot.server_tools, snapshot.ceiling.servers)
 
 
 def _commands(snapshot: Snapshot, patches: list[Patch]) -> tuple[str, ...]:
