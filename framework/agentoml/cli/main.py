@@ -9,6 +9,7 @@ COMMANDS = {
     "check": ("agentoml.cli.check", "show every problem of a configuration"),
     "test": ("agentoml.cli.test", "play the tests that a configuration declares, without a model"),
     "schema": ("agentoml.cli.schema", "print the JSON Schema of a configuration, for editors"),
+    "init": ("agentoml.cli.init", "write the files of a new agent from a template"),
     "chat": ("agentoml.cli.chat", "talk to the agent in this terminal"),
 }
 """Command -> the module whose `main(args)` runs it, and what it is for."""

@@ -1,0 +1,110 @@
+"""`agentoml init [TEMPLATE] [DIR]`: writes the files of a template into a folder, and never over anything."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from agentoml import assets
+from agentoml.config.problems import did_you_mean, quoted
+
+AGENT = "agent.toml"
+"""The file that every template has: the configuration itself."""
+
+EXIT_USAGE = 2
+
+
+def main(args: list[str]) -> int:
+    """Write the files, say what to do next and return 0; 2 if nothing could be written."""
+    arguments = _arguments().parse_args(args)
+    refused = _unknown(arguments.template) or _occupied(arguments.template, arguments.dir)
+    if not refused:
+        try:
+            for file in _files(arguments.template):
+                _write(_source(arguments.template) / file, arguments.dir / file)
+                print(f"wrote {arguments.dir / file}")
+        except OSError as error:
+            refused = f"{arguments.dir} can't be written: {(error.strerror or type(error).__name__).lower()}"
+    if refused:
+        print(f"agentoml init: {refused}", file=sys.stderr)
+        return EXIT_USAGE
+    print(_next(arguments.dir / AGENT))
+    return 0
+
+
+def templates() -> dict[str, str]:
+    """Return the templates by name, each with the first line that its configuration says of itself."""
+    folders = sorted(file.parent for file in assets.folder("templates").glob(f"*/{AGENT}"))
+    return {folder.name: _about(folder / AGENT) for folder in folders}
+
+
+def _about(file: Path) -> str:
+    with file.open(encoding="utf-8") as lines:
+        return next(lines).removeprefix("# ").strip()
+
+
+def _source(template: str) -> Path:
+    return assets.folder("templates") / template
+
+
+def _files(template: str) -> list[Path]:
+    """Return the files of a template, relative to its folder."""
+    source = _source(template)
+    return sorted(file.relative_to(source) for file in source.rglob("*") if file.is_file())
+
+
+def _unknown(template: str) -> str:
+    known = templates()
+    if template in known:
+        return ""
+    meant = did_you_mean(template, known)
+    if meant:
+        return f"no template {quoted(template)}; {meant}"
+    into = f"Into a folder of that name: agentoml init minimal {shlex.quote(template)}"
+    return f"no template {quoted(template)}; there are:\n{_listed(known)}\n{into}"
+
+
+def _occupied(template: str, folder: Path) -> str:
+    """Return why nothing is written where one of the files is there already."""
+    there = [folder / file for file in _files(template) if os.path.lexists(folder / file)]
+    if not there:
+        return ""
+    elsewhere = f"agentoml init {template} {shlex.quote(str(folder / 'my-agent'))}"
+    return f"{there[0]} is there already, nothing was written; name another folder: {elsewhere}"
+
+
+def _write(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("xb") as stream:
+        stream.write(source.read_bytes())
+
+
+def _next(agent: Path) -> str:
+    name = shlex.quote(str(agent))
+    return (
+        "\nWhat to do next:\n"
+        f"  edit {name}; its first lines say what it needs\n"
+        f"  agentoml check {name}\n"
+        f"  agentoml chat {name}\n"
+        f"Your editor starts it with: agentoml run {shlex.quote(str(agent.absolute()))}"
+    )
+
+
+def _listed(known: dict[str, str]) -> str:
+    width = max(map(len, known), default=0)
+    return "\n".join(f"  {name:{width}}  {about}" for name, about in known.items())
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="agentoml init",
+        description="Write the files of a template into a folder. Files that are there already are never touched.",
+        epilog=f"templates:\n{_listed(templates())}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("template", nargs="?", default="minimal", help="what to begin with; left out: minimal")
+    parser.add_argument("dir", nargs="?", default=Path(), type=Path, help="where to; left out: here")
+    return parser

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentoml import assets
+from agentoml.cli.init import main, templates
+
+TEMPLATES = assets.folder("templates")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_each_template_says_what_it_is() -> None:
+    assert list(templates()) == ["catalog", "mcp", "minimal", "team"]
+    assert all(about.endswith(".") and "#" not in about for about in templates().values())
+
+
+@pytest.mark.parametrize("template", templates())
+def test_its_files_are_written_into_a_folder_that_need_not_be_there(
+    template: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([template, "new/folder"]) == 0
+    assert files(Path("new/folder")) == files(TEMPLATES / template)
+    shown = capsys.readouterr().out
+    assert all(f"wrote new/folder/{name}\n" in shown for name in files(TEMPLATES / template))
+    assert "agentoml check new/folder/agent.toml\n" in shown
+    assert f"agentoml run {Path.cwd()}/new/folder/agent.toml\n" in shown
+
+
+def test_without_words_the_minimal_one_is_written_here(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert files(Path()) == files(TEMPLATES / "minimal")
+    assert "  agentoml chat agent.toml\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("there", ["agent.toml", "models.toml", "prompts/house-rules.md"])
+def test_nothing_is_written_where_any_of_the_files_is_there(there: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(there).parent.mkdir(exist_ok=True)
+    Path(there).write_text("mine", encoding="utf-8")
+    assert main(["team"]) == 2
+    assert files(Path()) == {there: b"mine"}
+    said = capsys.readouterr().err
+    assert f"{there} is there already, nothing was written" in said and "agentoml init team my-agent" in said
+
+
+def test_a_link_that_leads_nowhere_is_there_too(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("agent.toml").symlink_to("nowhere.toml")
+    assert main([]) == 2
+    assert not Path("nowhere.toml").exists()
+    assert "agent.toml is there already" in capsys.readouterr().err
+
+
+def test_a_folder_that_can_t_be_made_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("notes.md").write_text("mine", encoding="utf-8")
+    assert main(["minimal", "notes.md/agent"]) == 2
+    assert "agentoml init: notes.md/agent can't be written: not a directory" in capsys.readouterr().err
+
+
+def test_an_unknown_template_is_answered_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["minmal"]) == 2
+    assert "did you mean `minimal`?" in capsys.readouterr().err
+
+
+def test_a_folder_in_the_place_of_the_template_is_answered_with_all_of_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["my-agent"]) == 2
+    said = capsys.readouterr().err
+    assert all(f"  {name} " in said for name in templates())
+    assert "agentoml init minimal my-agent" in said
+    assert list(Path().iterdir()) == []
