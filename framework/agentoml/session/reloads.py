@@ -79,6 +79,9 @@ class Reloads:
         if record.problems and record.problems != self._problems:
             for session in self.sessions:
                 session.notice(*_rejected(record.problems))
+        if self._problems and not record.problems:
+            for session in self.sessions:
+                session.notice("info", "The configuration is valid again")
         self._problems = record.problems
         if record.state == "held" and record.trigger in ("request", "signal"):
             self._answered = False  # the user asks for it, so they may answer otherwise now
