@@ -9,10 +9,6 @@ import pytest
 from servers.loopback_tls import LoopbackTls, make_loopback_tls
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "litellm: imports litellm, which takes seconds once a worker")
-
-
 @pytest.fixture(scope="session")
 def loopback_tls(tmp_path_factory: pytest.TempPathFactory) -> LoopbackTls:
     openssl = shutil.which("openssl")

@@ -9,10 +9,6 @@ from agentoml.tools.tool import ToolContext
 from tools.fakes import EditorClient, Shown
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "mcp_servers: runs MCP servers from elsewhere, where they are installed")
-
-
 @pytest.fixture
 def client() -> EditorClient:
     return EditorClient()
