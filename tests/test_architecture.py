@@ -18,6 +18,7 @@ ROWS = (
     {"permissions"},
     {"snapshot"},
     {"session"},
+    {"control"},
     {"agent", "initialize"},
     {"cli"},
     {"__main__"},

@@ -12,6 +12,8 @@ from typing import Any
 
 from attrs import define, field
 
+from agentoml.control.answers import Answers
+from agentoml.control.server import ControlServer
 from agentoml.errors import InternalError, InvalidRequest
 from agentoml.session.discovery import Discovery
 from agentoml.session.providers import Providers, with_credentials
@@ -48,11 +50,14 @@ class Agent:
     discovery: Discovery = field(factory=Discovery)
     tools: Mapping[str, Tool] = field(factory=built_in_tools)
     reloads: Reloads = field(init=False)
+    control: ControlServer = field(init=False)
     _loaded: asyncio.Task[Record] | None = None
+    _reloading: asyncio.Task[Record] | None = None
     _watching: asyncio.Task[None] | None = None
 
     def __attrs_post_init__(self) -> None:
         self.reloads = Reloads(self.store, self.client, self.sessions)
+        self.control = ControlServer(Answers(self.store, self.sessions, self._facts).answer)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""
@@ -71,8 +76,13 @@ class Agent:
         self._loaded = asyncio.create_task(self.store.reload("start"))
         self._watching = asyncio.create_task(self._watch())
 
+    def reload(self) -> None:
+        """Look at the files now."""
+        self._reloading = asyncio.create_task(self.store.reload("signal"))
+
     async def stop(self) -> None:
         """Stop every turn, then everything else."""
+        await self.control.close()
         await self.reloads.close()
         await self.sessions.close()
         await self.discovery.close()
@@ -169,6 +179,7 @@ class Agent:
     async def _watch(self) -> None:
         if self._loaded is not None:
             await asyncio.shield(self._loaded)
+        await self.control.open()
         await watch(self.store)
 
 
@@ -183,6 +194,6 @@ async def _serve(config: Path | None, fds: tuple[int, int], client: Handshake) -
     agent = Agent(Store(config), Client(connection, client.capabilities, client.info))
     agent.start()
     try:
-        return await process.serve(connection, checked(agent.handlers()))
+        return await process.serve(connection, checked(agent.handlers()), on_hangup=agent.reload)
     finally:
         await agent.stop()

@@ -78,7 +78,7 @@ def test_initialize_and_what_follows_may_come_in_one_write_and_the_end_cancels_w
     assert code == 0
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_ends_the_agent_in_order(number: int, code: int) -> None:
     with agent() as process:
         waiting(process)
@@ -89,6 +89,19 @@ def test_a_signal_ends_the_agent_in_order(number: int, code: int) -> None:
         assert process.stderr is not None
         assert json.loads(process.stdout.read()) == CANCELLED
         assert process.stderr.read() == b"cleaned up\n"
+
+
+def test_a_hangup_is_handed_on_and_ends_nothing() -> None:
+    with agent() as process:
+        send(process, NEW)
+        assert receive(process)["error"]["data"] == {"reason": "not_initialized"}
+        process.send_signal(signal.SIGHUP)
+        waiting(process)
+        process.send_signal(signal.SIGHUP)
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"hung up\n"
+        frames, err, code = rest(process)
+    assert (frames, err, code) == ([CANCELLED], "cleaned up\n", 0)
 
 
 def test_a_signal_before_initialize_ends_it_too() -> None:

@@ -59,7 +59,7 @@ async def run(fds: tuple[int, int], hello: Handshake) -> int:
     connection = Connection(*stdio.open_stdio(fds, hello.already_read))
     agent = TinyAgent(Client(connection, hello.capabilities, hello.info))
     handlers = {"session/new": agent.new_session, "session/prompt": agent.prompt, "session/cancel": agent.cancel}
-    return await serve(connection, methods.checked(handlers))
+    return await serve(connection, methods.checked(handlers), on_hangup=lambda: print("hung up", file=sys.stderr))
 
 
 def main() -> int:

@@ -7,10 +7,13 @@ import sys
 COMMANDS = {
     "run": ("agentoml.cli.run", "start the agent: ACP on stdin and stdout, for an editor"),
     "check": ("agentoml.cli.check", "show every problem of a configuration"),
+    "show": ("agentoml.cli.show", "print the effective configuration, and which line of which file won"),
     "test": ("agentoml.cli.test", "play the tests that a configuration declares, without a model"),
     "schema": ("agentoml.cli.schema", "print the JSON Schema of a configuration, for editors"),
     "init": ("agentoml.cli.init", "write the files of a new agent from a template"),
     "chat": ("agentoml.cli.chat", "talk to the agent in this terminal"),
+    "status": ("agentoml.cli.status", "show the running agents: what they serve, and what is wrong"),
+    "reload": ("agentoml.cli.reload", "have running agents look at their files now, or say what would change"),
 }
 """Command -> the module whose `main(args)` runs it, and what it is for."""
 

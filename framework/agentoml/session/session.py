@@ -158,6 +158,16 @@ class Session:
         resolved = self._follow()
         return resolved.options != self._shown or self._available_commands(resolved) != self._commands
 
+    def would_see(self, snapshot: Snapshot, facts: ClientFacts) -> tuple[str, ...]:
+        """Return what the client would be told of another snapshot: the options that change, and "commands"."""
+        resolved = Standing(self.snapshot, self.facts, self.selections).under(snapshot, facts).resolved()
+        before, after = ({option.id: option for option in options} for options in (self._shown, resolved.options))
+        options = tuple(name for name in {**before, **after} if before.get(name) != after.get(name))
+        if not options and list(before) != list(after):
+            options = tuple(after)
+        commands = available_commands(resolved.commands, snapshot.commands)
+        return options if commands == self._commands else (*options, "commands")
+
     def switch(self, picks: Mapping[str, str | bool]) -> None:
         """Make picks exactly as the client's own (E9), and tell the client.
 
