@@ -12,10 +12,10 @@ from typing import Any
 
 from attrs import define, field
 
-from agentoml.control.answers import Answers
-from agentoml.control.server import ControlServer
+from agentoml.config.secrets import MaskingFormatter, Vault
 from agentoml.errors import InternalError, InvalidRequest
 from agentoml.session.discovery import Discovery
+from agentoml.session.environment import ChildEnvironment
 from agentoml.session.providers import Providers, with_credentials
 from agentoml.session.reloads import Reloads
 from agentoml.session.session import Session
@@ -36,6 +36,8 @@ from agentoml.wire.stdio import open_stdio
 
 logger = logging.getLogger("agentoml.agent")
 
+LOG_LINE = "%(name)s: %(message)s"
+
 Params = dict[str, Any]
 
 
@@ -45,19 +47,20 @@ class Agent:
 
     store: Store
     client: Client
-    sessions: Sessions = field(factory=Sessions)
-    providers: Providers = field(factory=Providers)
-    discovery: Discovery = field(factory=Discovery)
+    vault: Vault = field(factory=Vault)
+    sessions: Sessions = field(init=False)
+    providers: Providers = field(init=False)
+    discovery: Discovery = field(init=False)
     tools: Mapping[str, Tool] = field(factory=built_in_tools)
     reloads: Reloads = field(init=False)
-    control: ControlServer = field(init=False)
     _loaded: asyncio.Task[Record] | None = None
-    _reloading: asyncio.Task[Record] | None = None
     _watching: asyncio.Task[None] | None = None
 
     def __attrs_post_init__(self) -> None:
+        self.sessions = Sessions(ChildEnvironment(self.vault))
+        self.providers = Providers(self.vault)
+        self.discovery = Discovery(resolve=self.vault.resolve)
         self.reloads = Reloads(self.store, self.client, self.sessions)
-        self.control = ControlServer(Answers(self.store, self.sessions, self._facts).answer)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""
@@ -76,13 +79,8 @@ class Agent:
         self._loaded = asyncio.create_task(self.store.reload("start"))
         self._watching = asyncio.create_task(self._watch())
 
-    def reload(self) -> None:
-        """Look at the files now."""
-        self._reloading = asyncio.create_task(self.store.reload("signal"))
-
     async def stop(self) -> None:
         """Stop every turn, then everything else."""
-        await self.control.close()
         await self.reloads.close()
         await self.sessions.close()
         await self.discovery.close()
@@ -179,21 +177,22 @@ class Agent:
     async def _watch(self) -> None:
         if self._loaded is not None:
             await asyncio.shield(self._loaded)
-        await self.control.open()
         await watch(self.store)
 
 
 def serve(config: Path | None, fds: tuple[int, int], client: Handshake) -> int:
     """Serve a client whose handshake is done until it goes or a signal comes; return the exit code of the process."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=LOG_LINE)
     return asyncio.run(_serve(config, fds, client))
 
 
 async def _serve(config: Path | None, fds: tuple[int, int], client: Handshake) -> int:
     connection = Connection(*open_stdio(fds, client.already_read))
     agent = Agent(Store(config), Client(connection, client.capabilities, client.info))
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(MaskingFormatter(agent.vault, LOG_LINE))
     agent.start()
     try:
-        return await process.serve(connection, checked(agent.handlers()), on_hangup=agent.reload)
+        return await process.serve(connection, checked(agent.handlers()))
     finally:
         await agent.stop()

@@ -153,19 +153,19 @@ def _secret(value: Any, _: Any) -> Secret:
         raise finding("AGT105", message, 'write { env = "NAME" }', at="key")
     ((place, given),) = value.items()
     try:
-        if place == "keyring":
-            raise finding("AGT108", "`keyring` is not supported yet", "use env, file or command", at="key")
         if place == "command":
             if type(given) is not list or not given:
                 raise wrong_type("a list of strings", given)
             return Secret(command=_filled(given, "a word of the command"))
         if type(given) is not str:
             raise wrong_type("a string", given)
+        if place == "keyring" and not all(part.strip() for part in given.rpartition("/")[::2]):
+            raise finding("AGT110", "an entry of the keyring is SERVICE/USER", 'as in { keyring = "acme-gateway/jo" }')
         if not given.strip() or (place == "env" and not re.fullmatch(r"[^=\s]+", given)):
             raise finding("AGT107", "this names nothing")
     except Findings as findings:
         raise Findings(findings.under(place)) from None
-    return Secret(env=given) if place == "env" else Secret(file=given)
+    return Secret(**{place: given})
 
 
 def _text_file(value: Any, _: Any) -> TextFile:

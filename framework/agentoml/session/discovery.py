@@ -14,6 +14,7 @@ from agentoml.config.model_lists import fetched_at, list_file_of
 from agentoml.config.schema import Provider
 from agentoml.config.secrets import resolve_secret
 from agentoml.errors import ModelError
+from agentoml.models.settings import SecretResolver
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.threads import in_thread
 
@@ -37,6 +38,7 @@ class Discovery:
     fresh_seconds: float = FRESH_SECONDS
     again_seconds: float = AGAIN_SECONDS
     began: bool = False
+    resolve: SecretResolver = resolve_secret
     _asked: dict[str, tuple[Provider, asyncio.Task[None]]] = field(factory=dict)
 
     def follow(self, snapshot: Snapshot) -> None:
@@ -68,7 +70,7 @@ class Discovery:
         while True:
             await asyncio.sleep(self.fresh_seconds - await asyncio.to_thread(_age, file))
             try:
-                await listing.refresh_list(name, provider, resolve_secret)
+                await listing.refresh_list(name, provider, self.resolve)
                 told = ""
             except (ModelError, OSError) as error:
                 if str(error) != told:

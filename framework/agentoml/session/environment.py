@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from agentoml.config.notation import Secret
+from agentoml.config.secrets import Vault
 from agentoml.snapshot.snapshot import Snapshot
 
 
@@ -15,29 +16,27 @@ class ChildEnvironment(Mapping[str, str]):
     What a secret named once stays hidden as long as this process lives: whoever edits a file must not lay it open.
     """
 
-    def __init__(self) -> None:
-        self._hidden: frozenset[str] = frozenset()
+    def __init__(self, vault: Vault | None = None) -> None:
+        self.vault = vault or Vault()
 
     def hide_secrets_of(self, snapshot: Snapshot) -> None:
         """Hide what the secrets of a snapshot name, too."""
-        self._hidden |= frozenset(_secret_variables(snapshot))
+        self.vault.declare(_secrets(snapshot))
 
     def __getitem__(self, name: str) -> str:
-        if name in self._hidden:
+        if name in self.vault.variables:
             raise KeyError(name)
         return os.environ[name]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in os.environ if name not in self._hidden)
+        return (name for name in os.environ if name not in self.vault.variables)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def _secret_variables(snapshot: Snapshot) -> Iterator[str]:
+def _secrets(snapshot: Snapshot) -> Iterator[Secret]:
     declared: list[object] = [provider.api_key for provider in snapshot.providers.values()]
     for server in snapshot.servers.values():
         declared += (*server.env.values(), *server.headers.values())
-    for secret in declared:
-        if isinstance(secret, Secret) and secret.env is not None:
-            yield secret.env
+    return (secret for secret in declared if isinstance(secret, Secret))

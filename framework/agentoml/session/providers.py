@@ -9,7 +9,7 @@ from contextlib import suppress
 from attrs import define, field
 
 from agentoml.config.schema import Provider
-from agentoml.config.secrets import resolve_secret, seems_there
+from agentoml.config.secrets import Vault, seems_there
 from agentoml.errors import ModelError
 from agentoml.models.adapters import close_shared, open_adapter, takes_seconds_to_import, warm
 from agentoml.models.model import Adapter
@@ -26,6 +26,7 @@ def with_credentials(providers: Mapping[str, Provider]) -> frozenset[str]:
 class Providers:
     """Open adapters by provider. One that was declared anew is opened anew; turns keep the one they have."""
 
+    _vault: Vault = field(factory=Vault)
     _open: dict[str, tuple[Provider, Adapter]] = field(factory=dict)
     _closing: set[asyncio.Task[None]] = field(factory=set)
     _warming: asyncio.Task[None] | None = None
@@ -35,7 +36,7 @@ class Providers:
         known = self._open.get(name)
         if known is not None and known[0] == provider:
             return known[1]
-        adapter = open_adapter(name, provider, resolve_secret)
+        adapter = open_adapter(name, provider, self._vault.resolve)
         self._open[name] = (provider, adapter)
         if known is not None:
             self._close_later(known[1])

@@ -26,8 +26,8 @@ from agentoml.wire.client import Client
 class Sessions:
     """Every open session by its id."""
 
-    _open: dict[str, Session] = field(factory=dict)
     _environment: ChildEnvironment = field(factory=ChildEnvironment)
+    _open: dict[str, Session] = field(factory=dict)
     _wire: ConfigOptions = field(factory=ConfigOptions)
     _held: Snapshot | None = None
     _late: dict[str, Session] = field(factory=dict)
@@ -45,7 +45,7 @@ class Sessions:
                 raise InvalidParams("not a directory that exists", path=where, reason="not_a_directory")
         session_id = f"sess_{secrets.token_hex(12)}"
         self._environment.hide_secrets_of(snapshot)
-        surroundings = Surroundings(cwd, (cwd, *additional), self._environment)
+        surroundings = Surroundings(cwd, (cwd, *additional), self._environment, self._environment.vault.resolve)
         servers = SessionServers(session_id, client, surroundings, brought_by(params.get("mcpServers") or ()))
         session = Session(
             session_id,

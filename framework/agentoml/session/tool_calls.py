@@ -88,7 +88,7 @@ class ToolCalls:
                 if not task.cancelled() and task.exception() is None:
                     result = task.result()
                     images = (ImagePart(image.data, image.mime_type) for image in result.images)
-                    parts: tuple[Part, ...] = (TextPart(result.text), *images)
+                    parts: tuple[Part, ...] = (TextPart(self._masked(result.text)), *images)
                     self.session.history.add_result(ToolMessage(request.id, parts, failed=result.failed))
 
     async def _run_one(self, request: ToolRequest) -> ToolResult:
@@ -199,9 +199,10 @@ class ToolCalls:
             except ToolError:  # its text may quote the file
                 if all(map(self._may_read, call.paths)):
                     raise
-        return messages.tool_call_update(
+        shown = messages.tool_call_update(
             announced.id, title=render_title(tool, args), status="pending", content=list(preview), **announced.fields()
         )
+        return dict(self._masked(shown))
 
     def _finish(self, announced: _Announced, result: ToolResult) -> None:
         content: list[Content] = list(result.content) or [messages.content_item(messages.text_block(result.text))]
@@ -209,4 +210,8 @@ class ToolCalls:
         self._update(messages.tool_call_update(announced.id, status=status, content=content))
 
     def _update(self, update: dict[str, Any]) -> None:
-        self.session.client.update(self.session.id, update)
+        self.session.client.update(self.session.id, self._masked(update))
+
+    def _masked(self, told: Any) -> Any:
+        """Return what is told to the model and the client without the secrets that are known."""
+        return self.session.environment.vault.masked(told)

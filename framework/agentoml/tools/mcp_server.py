@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
+from agentoml.config.notation import Secret
 from agentoml.config.schema import McpServer
 from agentoml.config.secrets import SecretMissing, resolve_secret
 from agentoml.errors import ToolError
@@ -35,6 +36,7 @@ class Surroundings:
     cwd: str
     roots: tuple[str, ...]
     environment: Mapping[str, str]
+    resolve: Callable[[Secret], Awaitable[str]] = resolve_secret
 
 
 class RunningServer:
@@ -189,9 +191,8 @@ class RunningServer:
 
     async def _resolved(self, values: Mapping[str, Any]) -> dict[str, str]:
         """Return texts and secrets as texts; only now, because a server that is off has its secrets not read."""
-        found = {
-            name: value if isinstance(value, str) else await resolve_secret(value) for name, value in values.items()
-        }
+        resolve = self._surroundings.resolve
+        found = {name: value if isinstance(value, str) else await resolve(value) for name, value in values.items()}
         self._secrets = tuple(found[name] for name, value in values.items() if not isinstance(value, str))
         return found
 
