@@ -13,6 +13,8 @@ from typing import Any
 from attrs import define, field
 
 from agentoml.config.secrets import MaskingFormatter, Vault
+from agentoml.control.answers import Answers
+from agentoml.control.server import ControlServer
 from agentoml.errors import InternalError, InvalidRequest
 from agentoml.session.discovery import Discovery
 from agentoml.session.environment import ChildEnvironment
@@ -53,7 +55,9 @@ class Agent:
     discovery: Discovery = field(init=False)
     tools: Mapping[str, Tool] = field(factory=built_in_tools)
     reloads: Reloads = field(init=False)
+    control: ControlServer = field(init=False)
     _loaded: asyncio.Task[Record] | None = None
+    _reloading: asyncio.Task[Record] | None = None
     _watching: asyncio.Task[None] | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -61,6 +65,7 @@ class Agent:
         self.providers = Providers(self.vault)
         self.discovery = Discovery(resolve=self.vault.resolve)
         self.reloads = Reloads(self.store, self.client, self.sessions)
+        self.control = ControlServer(Answers(self.store, self.sessions, self._facts).answer)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""
@@ -79,8 +84,13 @@ class Agent:
         self._loaded = asyncio.create_task(self.store.reload("start"))
         self._watching = asyncio.create_task(self._watch())
 
+    def reload(self) -> None:
+        """Look at the files now."""
+        self._reloading = asyncio.create_task(self.store.reload("signal"))
+
     async def stop(self) -> None:
         """Stop every turn, then everything else."""
+        await self.control.close()
         await self.reloads.close()
         await self.sessions.close()
         await self.discovery.close()
@@ -177,6 +187,7 @@ class Agent:
     async def _watch(self) -> None:
         if self._loaded is not None:
             await asyncio.shield(self._loaded)
+        await self.control.open()
         await watch(self.store)
 
 
@@ -193,6 +204,6 @@ async def _serve(config: Path | None, fds: tuple[int, int], client: Handshake) -
         handler.setFormatter(MaskingFormatter(agent.vault, LOG_LINE))
     agent.start()
     try:
-        return await process.serve(connection, checked(agent.handlers()))
+        return await process.serve(connection, checked(agent.handlers()), on_hangup=agent.reload)
     finally:
         await agent.stop()
