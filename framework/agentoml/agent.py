@@ -15,9 +15,10 @@ from attrs import define, field
 from agentoml.config.secrets import MaskingFormatter, Vault
 from agentoml.control.answers import Answers
 from agentoml.control.server import ControlServer
-from agentoml.errors import InternalError, InvalidRequest
+from agentoml.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound
 from agentoml.session.discovery import Discovery
 from agentoml.session.environment import ChildEnvironment
+from agentoml.session.extensions import answer
 from agentoml.session.providers import Providers, with_credentials
 from agentoml.session.reloads import Reloads
 from agentoml.session.session import Session
@@ -160,6 +161,15 @@ class Agent:
         if provider is not None:
             self.providers.warm(provider)
 
+    async def extension(self, method: str, params: Params) -> Params:
+        """A method of `[extensions]`; any other is not found."""
+        if self.store.current is None or method not in self.store.current.extensions:
+            raise MethodNotFound(method=method)
+        if not isinstance(params.get("sessionId"), str):
+            raise InvalidParams(path="$.sessionId", reason="must be a string")
+        session = self._session(params)
+        return answer(session, session.snapshot.extensions[method], params)
+
     def _session(self, params: Params) -> Session:
         return self.sessions.find(params["sessionId"])
 
@@ -204,6 +214,6 @@ async def _serve(config: Path | None, fds: tuple[int, int], client: Handshake) -
         handler.setFormatter(MaskingFormatter(agent.vault, LOG_LINE))
     agent.start()
     try:
-        return await process.serve(connection, checked(agent.handlers()), on_hangup=agent.reload)
+        return await process.serve(connection, checked(agent.handlers(), agent.extension), on_hangup=agent.reload)
     finally:
         await agent.stop()

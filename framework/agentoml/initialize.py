@@ -16,8 +16,8 @@ OFFERED = ("session/new", "session/prompt", "session/cancel", "session/set_mode"
 SERVERS = {"http": True, "sse": True}
 """Ways to reach MCP servers beside stdio."""
 
-EXTENSIONS: dict[str, Any] = {"agentoml": {"configChanged": {}}}
-"""`_meta` of the capabilities: a client with the same entry in its own is sent `_agentoml/config_changed`."""
+EXTENSIONS: dict[str, Any] = {"configChanged": {}}
+"""`_meta.agentoml` of the capabilities: a client with the same entry in its own is sent `_agentoml/config_changed`."""
 
 
 def initialize(config: Path | None) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def initialize(config: Path | None) -> dict[str, Any]:
     agent = agent if isinstance(agent, dict) else {}
     name, version, title = (_text(agent.get(key)) for key in ("name", "version", "title"))
     can = capabilities(OFFERED, prompt=_prompt(agent.get("prompt")), mcp=SERVERS, additional_directories=True)
-    can["_meta"] = EXTENSIONS
+    can["_meta"] = {"agentoml": {**EXTENSIONS, "extensions": _extensions(merged.table.get("extensions"))}}
     return initialize_result(implementation(name or "agentoml", version or __version__, title), can)
 
 
@@ -35,6 +35,11 @@ def _prompt(taken: object) -> dict[str, bool]:
     """Return `promptCapabilities` of what `[agent] prompt` lists."""
     words = taken if isinstance(taken, list) else []
     return {"image": "image" in words, "audio": False, "embeddedContext": "embedded" in words}
+
+
+def _extensions(tables: object) -> list[str]:
+    """Return the extension methods that `[extensions]` declares."""
+    return [method for method in tables if method.startswith("_")] if isinstance(tables, dict) else []
 
 
 def _text(value: object) -> str | None:

@@ -8,10 +8,11 @@ from agentoml.config import model_lists
 from agentoml.config.globs import EXCLUDES
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.profile import Value
-from agentoml.config.schema import Config
+from agentoml.config.schema import Config, Extension
 from agentoml.config.unit_tests import UnitTest
 from agentoml.snapshot.linking.names import CONDITION_WORDS, Found, Names, unknown
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable
+from agentoml.snapshot.placeholders import ALL_VALUES, option_of, placeholders
 from agentoml.snapshot.snapshot import Catalog, Option
 
 
@@ -37,6 +38,8 @@ def name_problems(
     yield from _models(config, catalog)
     yield from _catalogs(config)
     yield from _commands_and_tools(names)
+    for method, extension in config.extensions.items():
+        yield from _extension(names, extension, ("extensions", method))
     for name, test in config.tests.items():
         yield from _test(names, test, ("tests", name))
 
@@ -153,6 +156,15 @@ def _commands_and_tools(names: Names) -> Found:
         for rule_name, rule in permissions.rules.items():
             for selector in rule.tool or ():
                 yield from names.selector(selector, ("permissions", set_name, "rules", rule_name, "tool"))
+
+
+def _extension(names: Names, extension: Extension, path: Path) -> Found:
+    for field, option in extension.params.items():
+        if option not in names.options:
+            yield unknown(option, "option", (*path, "params", field), names.options)
+    for where, name in placeholders(extension.result, (*path, "result")):
+        if option_of(name, names.options) is None:
+            yield unknown(name.removesuffix(ALL_VALUES), "option", where, names.options)
 
 
 def _test(names: Names, test: UnitTest, path: Path) -> Found:
