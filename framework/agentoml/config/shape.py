@@ -337,9 +337,6 @@ def _config(config: schema.Config, raw: Mapping[str, Any]) -> Found:
     if "policy" in raw:  # those that count have been taken out before
         hint = "write it in your own configuration, or in a file that AGENTOML_POLICY names"
         yield Problem("AGT310", "a policy does not count here", ("policy",), hint=hint, at="key")
-
-
-def _extensions(config: schema.Config, raw: Mapping[str, Any]) -> Found:
     for method in config.extensions:
         if not method.startswith("_"):
             hint = f"call it {quoted('_' + method)}"
@@ -347,8 +344,9 @@ def _extensions(config: schema.Config, raw: Mapping[str, Any]) -> Found:
 
 
 def _extension(extension: schema.Extension, raw: Mapping[str, Any]) -> Found:
-    for field in extension.params.keys() & {"sessionId", "_meta"}:
-        yield Problem("AGT110", f"{shown(field)} is there anyway, and no option", ("params", field), at="key")
+    for field in extension.params:
+        if field in ("sessionId", "_meta"):
+            yield Problem("AGT110", f"{shown(field)} is there anyway, and no option", ("params", field), at="key")
 
 
 Check = Callable[[Any, Mapping[str, Any]], Found]
@@ -376,7 +374,6 @@ _CHECKS: tuple[tuple[type, Check], ...] = (
     (schema.Parameter, _parameter),
     (schema.McpServer, _mcp_server),
     (schema.Command, _command),
-    (schema.Config, _extensions),
     (schema.Extension, _extension),
     (Given, _given),
     (UnitTest, _unit_test),
