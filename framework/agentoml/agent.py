@@ -7,11 +7,11 @@ import logging
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from attrs import define, field
 
+from agentoml.config.layers import Chosen
 from agentoml.config.secrets import MaskingFormatter, Vault
 from agentoml.control.answers import Answers
 from agentoml.control.server import ControlServer
@@ -201,13 +201,13 @@ class Agent:
         await watch(self.store)
 
 
-def serve(config: Path | None, fds: tuple[int, int], client: Handshake) -> int:
+def serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:
     """Serve a client whose handshake is done until it goes or a signal comes; return the exit code of the process."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=LOG_LINE)
     return asyncio.run(_serve(config, fds, client))
 
 
-async def _serve(config: Path | None, fds: tuple[int, int], client: Handshake) -> int:
+async def _serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:
     connection = Connection(*open_stdio(fds, client.already_read))
     agent = Agent(Store(config), Client(connection, client.capabilities, client.info))
     for handler in logging.getLogger().handlers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from agentoml import __version__
@@ -20,7 +19,7 @@ EXTENSIONS: dict[str, Any] = {"configChanged": {}}
 """`_meta.agentoml` of the capabilities: a client with the same entry in its own is sent `_agentoml/config_changed`."""
 
 
-def initialize(config: Path | None) -> dict[str, Any]:
+def initialize(config: layers.Configuration) -> dict[str, Any]:
     """Return the result of `initialize` for a configuration; a broken one is an agent too, its sessions are refused."""
     merged = merge.merge(parse.parse_all(layers.read(config)))
     agent = merged.table.get("agent")

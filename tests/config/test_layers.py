@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from agentoml import assets
-from agentoml.config.layers import Reading, named, own_config, presets, read
-from agentoml.config.parse import parse_all
+from agentoml.config.layers import Chosen, Reading, named, own_config, presets, read
+from agentoml.config.merge import merge
+from agentoml.config.parse import document, parse_all
 from agentoml.config.problems import Problem
+from agentoml.config.structure import structure
+from agentoml.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -264,3 +267,79 @@ def test_what_stands_beside_a_preset_is_called_by_its_place(tmp_path: Path, monk
     monkeypatch.setattr(assets, "folder", lambda name: Path.cwd() / name)
 
     assert names(read("preset:ours")) == ["built-in", str(part.absolute()), "preset:ours"]
+
+
+# ------------------------------------------------------------------------------------------ the order of layers
+
+
+def layers(reading: Reading) -> list[tuple[str, str]]:
+    return [(Path(text.name).name, text.layer) for text in reading.texts[1:]]
+
+
+def test_the_own_configuration_lies_beneath_the_named_one_and_settings_above_all(home: Path) -> None:
+    own = write(str(home / ".config/agentoml/agent.toml"), extends("mine.toml"))
+    write(str(own.parent / "mine.toml"), "schema = 1\n")
+    write("team.toml", extends("base.toml"))
+    write("base.toml", "schema = 1\n")
+    reading = read(Chosen("team.toml", ("agent.model=opus", "agent.name=x")))
+
+    assert layers(reading) == [
+        ("mine.toml", "user"), ("agent.toml", "user"), ("base.toml", "named"), ("team.toml", "named"),
+        ("--set agent.model", "set"), ("--set agent.name", "set"),
+    ]  # fmt: skip
+    assert {own, own.parent / "mine.toml", Path("base.toml").absolute()} <= set(reading.files)
+
+
+def test_what_two_layers_extend_stands_beneath_both(home: Path) -> None:
+    write(str(home / ".config/agentoml/agent.toml"), extends("preset:offline"))
+    write("team.toml", extends("preset:offline"))
+
+    assert [name for name, _ in layers(read("team.toml"))].count("preset:offline") == 2
+
+
+def test_the_own_configuration_named_is_one_layer(home: Path) -> None:
+    own = write(str(home / ".config/agentoml/agent.toml"), "schema = 1\n")
+    assert layers(read(own)) == [("agent.toml", "user")]
+
+
+def test_a_directory_stands_for_its_agent_toml() -> None:
+    write("team/agent.toml", extends("parts"))
+    write("team/parts/agent.toml", "schema = 1\n")
+
+    assert names(read("team"))[1:] == ["team/parts/agent.toml", "team/agent.toml"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("agent.model=opus", {"agent": {"model": "opus"}}),
+        ('models."acme/big".limit.context = 5', {"models": {"acme/big": {"limit": {"context": 5}}}}),
+        ("agent.tools.add=['a']", {"agent": {"tools": {"add": ["a"]}}}),
+        ("agent.title=a = b", {"agent": {"title": "a = b"}}),
+        ("agent.title=true\nx = 1", {"agent": {"title": "true\nx = 1"}}),
+        ('agent.title=say "hi" \\ \x7f', {"agent": {"title": 'say "hi" \\ \x7f'}}),
+        ("agent.instructions={ file = 'a.md' }", {"agent": {"instructions": {"file": "a.md"}}}),
+    ],
+)
+def test_a_setting_is_toml_or_else_a_string(setting: str, said: dict[str, object]) -> None:
+    (text,) = read(Chosen("preset:offline", (setting,))).texts[2:]
+    assert document(text.content).values == said
+
+
+def test_of_several_settings_of_a_key_the_last_counts() -> None:
+    reading = read(Chosen("preset:offline", ("agent.model=a", "agent.model=b")))
+    assert [text.content for text in reading.texts[2:]] == [b'agent.model = "b"\n']
+
+
+@pytest.mark.parametrize("setting", ["agent.model", "=x", "a b=1", "[agent]\nmodel=x", "a=1\nb", "#=1"])
+def test_what_is_no_setting_is_a_problem(setting: str) -> None:
+    found = problems(read(Chosen("preset:offline", (setting,))))
+    assert [problem.code for problem in found] in (["AGT308"], [])
+    assert found or setting == "a=1\nb"
+
+
+def test_a_problem_of_a_setting_is_told_at_the_setting() -> None:
+    with pytest.raises(ConfigError) as caught:
+        structure(merge(parse_all(read(Chosen("preset:offline", ("agent.modell=opus",))))))
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.line, problem.source_line) == ("--set agent.modell", 1, 'agent.modell = "opus"')

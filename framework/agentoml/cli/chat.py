@@ -19,6 +19,7 @@ from agentoml.cli.chat_completion import candidates, install
 from agentoml.cli.chat_lines import one_line
 from agentoml.cli.chat_options import NotOffered, find, pick, prompt_line, table, values
 from agentoml.cli.chat_screen import Screen
+from agentoml.cli.choosing import add_configuration
 from agentoml.errors import RemoteError
 
 HELP = """\
@@ -52,7 +53,7 @@ def main(args: list[str]) -> int:
     screen = Screen(answers=sys.stdout, out=sys.stderr if alone else sys.stdout, cwd=str(Path.cwd()))
     allowed = frozenset([EVERYTHING] if arguments.yes else arguments.allow)
     with Background() as background:
-        chat = Chat(screen, background, allowed, arguments.config)
+        chat = Chat(screen, background, allowed, arguments.config, tuple(arguments.settings))
         try:
             chat.open()
             return int(not chat.turn(arguments.prompt)) if alone else chat.talk()
@@ -73,7 +74,7 @@ def _arguments() -> argparse.ArgumentParser:
         epilog=f"while it runs:\n\n{HELP}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("config", nargs="?", help="the agent's TOML file; left out: what `agentoml run` takes")
+    add_configuration(parser)
     parser.add_argument("-p", "--prompt", help="send this, print the answer and leave: exit 0 if the turn ended well")
     parser.add_argument("--yes", action="store_true", help="allow, once each, whatever the agent asks permission for")
     parser.add_argument(
@@ -90,6 +91,7 @@ class Chat:
     background: Background
     allowed: frozenset[str]
     config: str | None
+    settings: tuple[str, ...] = ()
     conversation: Conversation | None = None
     _inbox: SimpleQueue[Asked | None] = field(factory=SimpleQueue)
     _in_turn: bool = False
@@ -104,7 +106,8 @@ class Chat:
         Raises:
             AgentGone, RemoteError.
         """
-        self.conversation = self.background.run(Conversation.start(run_command(self.config), self.screen.cwd, self))
+        command = run_command(self.config, self.settings)
+        self.conversation = self.background.run(Conversation.start(command, self.screen.cwd, self))
         self.background.submit(self._watch_for_the_end(self.conversation))
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ import codecs
 import os
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from attrs import define, field
@@ -76,9 +76,10 @@ class AgentGone(AgentomlError):
     """The agent process ended, or never became an agent."""
 
 
-def run_command(config: str | None) -> list[str]:
-    """Return the command line that starts an agent of ours on `config`."""
-    return [sys.executable, "-P", "-m", "agentoml", "run", *([config] if config else [])]
+def run_command(config: str | None, settings: Iterable[str] = ()) -> list[str]:
+    """Return the command line that starts an agent of ours on `config`, with `--set` on top."""
+    words = [config] if config else []
+    return [sys.executable, "-P", "-m", "agentoml", "run", *words, *(f"--set={setting}" for setting in settings)]
 
 
 @define(eq=False)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.explanations import explanations
@@ -38,7 +39,7 @@ def main(args: list[str]) -> int:
     arguments = _arguments().parse_args(args)
     if arguments.explain:
         return _explain(arguments.explain)
-    checked = check(arguments.config)
+    checked = check(chosen(arguments.config, arguments.settings))
     print(FORMATS[arguments.format](checked), end="")
     failed = checked.linked is None or (arguments.deny_warnings and checked.problems)
     return EXIT_PROBLEMS if failed else 0
@@ -54,9 +55,11 @@ def _explain(code: str) -> int:
     return 0
 
 
-def check(config: str | None) -> Checked:
-    """Read and compile a configuration: a file, `preset:NAME`, or with None what `agentoml run` takes."""
-    merged = merge.merge(parse.parse_all(with_catalogs(layers.read(config))))
+def check(configuration: layers.Configuration) -> Checked:
+    """Read and compile a configuration, under the policies that are in force."""
+    reading = with_catalogs(layers.read(configuration))
+    tell_of_trust(reading)
+    merged = merge.merge(parse.parse_all(reading))
     try:
         with located(merged):
             linked = link(structure(merged))
@@ -113,7 +116,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentoml check", description="Show every problem of a configuration, each with its place and a remedy."
     )
-    parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes")
+    add_configuration(parser)
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="json: an array of objects")
     parser.add_argument("--deny-warnings", action="store_true", help="warnings are a failure, too")
     parser.add_argument("--explain", metavar="CODE", help="say at length what a code means, as AGT101")

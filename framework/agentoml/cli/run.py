@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
-USAGE = """usage: agentoml run [CONFIG]
+USAGE = """usage: agentoml run [CONFIG] [--set KEY=VALUE]...
 
 Serve the agent that CONFIG declares over the Agent Client Protocol on stdin and stdout; editors start this.
-CONFIG is a TOML file, or a shipped preset: preset:coder.
-Without CONFIG: your own configuration, else the offline preset. A file in the working directory is used only if named.
+CONFIG is a TOML file, a directory with an agent.toml, or a shipped preset: preset:coder.
+Without CONFIG: your own configuration, else the offline preset. --set lays one key over all files: agent.model=opus.
+A file in the project that a session works in counts only if you name it, or once you have agreed to it.
 """
 
 
@@ -17,23 +18,38 @@ def main(arguments: list[str]) -> int:
     if "-h" in arguments or "--help" in arguments:
         sys.stdout.write(USAGE)
         return 0
-    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+    named, settings = _taken_apart(arguments)
+    if len(named) > 1 or any(argument.startswith("-") for argument in named):
         sys.stderr.write(USAGE)
         return 2
-    return _serve(arguments[0] if arguments else None)
+    return _serve(named[0] if named else None, settings)
 
 
-def _serve(argument: str | None) -> int:
+def _taken_apart(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the words that are no settings, and the settings. By hand: argparse costs more than all the rest."""
+    words, settings = [], []
+    left = iter(arguments)
+    for word in left:
+        if word.startswith("--set="):
+            settings.append(word.removeprefix("--set="))
+        elif word == "--set" and (setting := next(left, None)) is not None:
+            settings.append(setting)
+        else:
+            words.append(word)
+    return words, tuple(settings)
+
+
+def _serve(argument: str | None, settings: tuple[str, ...]) -> int:
     from agentoml.wire.process import exit_on_signals
     from agentoml.wire.stdio import guard_stdout
 
     fds = guard_stdout()
     exit_on_signals()
-    from agentoml.config.layers import named
+    from agentoml.config.layers import Chosen, named
     from agentoml.initialize import initialize
     from agentoml.wire.handshake import handshake
 
-    config = named(argument) if argument is not None else None
+    config = Chosen(named(argument) if argument is not None else None, settings)
     result = initialize(config)
     try:
         client = handshake(fds, lambda _: result)

@@ -40,6 +40,11 @@ class Chosen(NamedTuple):
     settings: tuple[str, ...] = ()
     project: Path | None = None
 
+    def __str__(self) -> str:
+        """Return what users call it."""
+        name = str(self.named if self.named is not None else own_config())
+        return " ".join((name, *(f"--set {setting}" for setting in self.settings)))
+
 
 Configuration = Chosen | str | Path | None
 """What `read` takes: a choice, or its `named` alone."""

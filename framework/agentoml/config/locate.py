@@ -73,12 +73,13 @@ def _source(text: Text) -> _Source:
     secrets = tuple(
         where.value
         for path, where in scanned.places.items()
-        if where.value and found.source[where.value.start] not in "{[" and _is_secret(path)
+        if where.value and found.source[where.value.start] not in "{[" and is_secret(path)
     )
     return _Source(found.source, scanned, secrets)
 
 
-def _is_secret(path: Path) -> bool:
+def is_secret(path: Path) -> bool:
+    """Return whether a text that stands here may be a secret, not the place of one."""
     names = [part for part in path if isinstance(part, str)]
     if names[-1] in {"env", "file", "command", "keyring"}:
         return False

@@ -8,10 +8,12 @@ from typing import Any
 from attrs import frozen
 
 from agentoml.config.findings import Findings
+from agentoml.config.inline import inline
 from agentoml.config.locate import place
 from agentoml.config.merge import Merged
+from agentoml.config.origins import leaves
 from agentoml.config.parse import Text
-from agentoml.config.problems import Problem, did_you_mean, quoted
+from agentoml.config.problems import Problem, did_you_mean, dotted, quoted
 from agentoml.config.schema import Config, PermissionSet, Policy
 from agentoml.config.structure import converter
 
@@ -69,3 +71,14 @@ def _unknown_sets(policy: Policy, sets: Mapping[str, PermissionSet]) -> Iterator
             hint = did_you_mean(name, sets) or "a policy names sets of its own layer, or shipped ones"
             message = f"there is no permission set {quoted(name)} here"
             yield Problem("AGT201", message, ("policy", "permissions", index), hint=hint)
+
+
+def policy_lines(merged: Merged) -> list[str]:
+    """Return what policies say, as comments of TOML: they are no part of what is merged."""
+    lines = []
+    for table in merged.ceilings:
+        said = list(leaves({"policy": table.values["policy"]}))
+        places = place([Problem("", "", path, at="key") for path, _ in said], table.text)
+        for problem, (path, value) in zip(places, said, strict=True):
+            lines.append(f"# {dotted(path)} = {inline(value)}  # {problem.file}:{problem.line}")
+    return ["", "# a ceiling over all of this:", *lines] if lines else []

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from agentoml.config.inline import string
 from agentoml.config.parse import Text
 from agentoml.config.problems import Problem, quoted
 
@@ -29,7 +30,7 @@ def _text(setting: str, folder: Path) -> Text:
         problem = Problem("AGT308", f"{quoted(key)} is not KEY=VALUE", hint=f"write {OPTION} agent.model=opus")
         return Text(OPTION, b"", path, "set", problems=(problem._replace(file=OPTION),))
     if not _is_value(value):
-        value = _string(value)
+        value = string(value)
     return Text(f"{OPTION} {key}", f"{key} = {value.strip()}\n".encode("utf-8", "replace"), path, "set")
 
 
@@ -49,8 +50,3 @@ def _is_value(value: str) -> bool:
         return tomllib.loads(f"x = {value}").keys() == {"x"}
     except (ValueError, RecursionError):
         return False
-
-
-def _string(text: str) -> str:
-    escaped = (f"\\u{ord(char):04x}" if char < " " or char in '"\\\x7f' else char for char in text)
-    return f'"{"".join(escaped)}"'

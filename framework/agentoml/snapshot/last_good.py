@@ -56,7 +56,7 @@ def recall(config: Configuration) -> Reading | None:
 
 
 def _file(config: Configuration) -> Path:
-    digest = hashlib.sha256(f"{__version__}\0{config or ''}".encode("utf-8", "surrogateescape")).hexdigest()
+    digest = hashlib.sha256(f"{__version__}\0{config!r}".encode("utf-8", "surrogateescape")).hexdigest()
     return own_folder("state") / "last-good" / f"{digest[:32]}.json"
 
 

@@ -1,0 +1,39 @@
+"""The words of a command line that say which configuration is meant: CONFIG and `--set`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from agentoml.config.layers import Chosen, Reading
+from agentoml.config.projects import project_root
+
+SET_HELP = "lay KEY=VALUE over the files, as TOML writes them; may be given several times"
+
+
+def add_configuration(parser: argparse.ArgumentParser) -> None:
+    """Add CONFIG and `--set` to a command."""
+    parser.add_argument(
+        "config", nargs="?", help="a TOML file, a directory with an agent.toml, or preset:NAME; left out: your own"
+    )
+    add_settings(parser)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add `--set` to a command."""
+    parser.add_argument("--set", metavar="KEY=VALUE", dest="settings", action="append", default=[], help=SET_HELP)
+
+
+def chosen(config: str | None, settings: list[str]) -> Chosen:
+    """Return the choice, as a session in the working directory has it."""
+    return Chosen(config, tuple(settings), project_root(Path.cwd()))
+
+
+def tell_of_trust(reading: Reading) -> None:
+    """Say on stderr that the project has a configuration which does not count, and what makes it count."""
+    project = reading.project
+    if project is not None and not project.counts:
+        why = {"refused": "you refused it", "changed": "it changed since you agreed"}
+        told = why.get(project.status, "you have not been asked yet")
+        print(f"{project.file} is left out, {told}: `agentoml trust show` tells what it wants", file=sys.stderr)
