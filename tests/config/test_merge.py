@@ -131,3 +131,32 @@ def test_merging_changes_none_of_the_tables() -> None:
     before = repr(tables)
     merge(tables)
     assert repr(tables) == before
+
+
+def test_a_secret_does_not_go_along_to_another_destination() -> None:
+    below = """
+[providers.p]
+adapter = "openai"
+base_url = "https://a/v1"
+api_key = { env = "KEY" }
+[mcp.m]
+url = "https://a/mcp"
+headers = { authorization = { env = "TOKEN" }, x-team = "acme" }
+"""
+    moved = merged(below, '[providers.p]\nbase_url = "https://b/v1"\n[mcp.m]\nurl = "https://b/mcp"\n')
+    assert moved.table["providers"]["p"] == {"adapter": "openai", "base_url": "https://b/v1"}
+    assert moved.table["mcp"]["m"] == {"url": "https://b/mcp", "headers": {"x-team": "acme"}}
+    assert [(problem.code, problem.severity, problem.path) for problem in moved.problems] == [
+        ("AGT353", "warning", ("providers", "p", "base_url")),
+        ("AGT353", "warning", ("mcp", "m", "url")),
+    ]
+
+    own = merged(below, '[providers.p]\nadapter = "anthropic"\napi_key = { env = "OTHER" }\n[mcp.m]\nenabled = false\n')
+    assert own.problems == ()
+    assert own.table["providers"]["p"]["api_key"] == {"env": "OTHER"}
+    assert own.table["mcp"]["m"]["headers"]["authorization"] == {"env": "TOKEN"}
+
+
+def test_a_secret_that_waits_for_a_destination_does_not_take_the_first_that_comes() -> None:
+    table = merged('[providers.p]\napi_key = { env = "KEY" }\n', '[providers.p]\nbase_url = "https://b/v1"\n').table
+    assert "api_key" not in table["providers"]["p"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from agentoml.config.destinations import leads_elsewhere, secrets_left_behind, without_secrets
 from agentoml.config.parse import FREE_KEYS, Table, Text
 from agentoml.config.problems import Path, Problem, did_you_mean, dotted
 
@@ -118,7 +119,13 @@ class _Merging:
                 return _edited(below, above)
             if isinstance(below, dict) and is_edit(below) and FREE_KEYS.isdisjoint(path):
                 return _both_edits(below, above)
-        return self.tables(below if isinstance(below, dict) else {}, above, path)
+        below = below if isinstance(below, dict) else {}
+        elsewhere = leads_elsewhere(below, above, path)
+        if elsewhere is None:
+            return self.tables(below, above, path)
+        after = self.tables(without_secrets(below), above, path)
+        self.problems += secrets_left_behind(below, after, path, elsewhere)
+        return after
 
     def _remove(self, result: dict[str, Any], value: Mapping[str, Any], path: Path) -> None:
         beside = [key for key in value if key != "remove"]

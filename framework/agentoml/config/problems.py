@@ -58,6 +58,7 @@ CODES: dict[str, str] = {
     "AGT310": "A policy that stands where it does not count.",
     "AGT351": "Two files that are extended side by side say different things, and nothing above decides.",
     "AGT352": "A policy leaves out something that is configured.",
+    "AGT353": "A secret that does not go along to another destination.",
     "AGT901": "A fault of this program: please report it.",
 }
 """code -> what it means, in one sentence. 0xx reading and TOML, 1xx shape, 2xx names, 3xx layers, 9xx ours."""
