@@ -48,6 +48,7 @@ class Viewer:
     def __init__(self, folder: Path) -> None:
         self.screen = Screen(answers=sys.stdout, out=sys.stdout, cwd=str(folder / "project"))
         self.questions = 0
+        self.log: list[str] = []
         self._folder = folder
         self._heard: asyncio.Queue[str] = asyncio.Queue()
 
@@ -56,6 +57,8 @@ class Viewer:
         self.screen.update(self._relative(update))
         if update["sessionUpdate"] == "tool_call_update":
             self._heard.put_nowait(f"call {update.get('status')}")
+        if update["sessionUpdate"] == "notice":
+            self._heard.put_nowait(f"{update['title']}: {update.get('description') or ''}")
 
     def options_changed(self, phrases: list[str]) -> None:
         """Take what became of the options."""
@@ -64,10 +67,8 @@ class Viewer:
             self._heard.put_nowait(phrase)
 
     def stderr(self, line: str) -> None:
-        """Take a line of the agent's log."""
-        shown = line.replace(f"{self._folder}/", "")
-        self.screen.line(f"  log: {shown}", "yellow")
-        self._heard.put_nowait(shown)
+        """Keep a line of the agent's log, for a demo that fails."""
+        self.log.append(line)
 
     async def question(self, question: Question) -> str | None:
         """Say yes, visibly."""
@@ -78,8 +79,11 @@ class Viewer:
         return str(answer["optionId"])
 
     def _relative(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Return a message without the name of the folder, which is another one each time."""
-        relative: dict[str, Any] = json.loads(json.dumps(message).replace(f"{self.screen.cwd}/", ""))
+        """Return a message without the names of the folders, which are others each time."""
+        text = json.dumps(message)
+        for folder in (self.screen.cwd, str(self._folder)):
+            text = text.replace(f"{folder}/", "")
+        relative: dict[str, Any] = json.loads(text)
         return relative
 
     async def hears(self, pattern: str) -> None:
@@ -163,15 +167,15 @@ class Story:
         else:
             raise DidNotHappenError("another model was accepted")
 
-        self.scene("The file is saved broken: the session goes on as before, the log says what and where.")
+        self.scene("The file is saved broken: the session goes on as before, and the user is told what and where.")
         self.saves(BROKEN, behind=MORE)
-        await self.viewer.hears(r"agent\.toml:\d+:\d+: ")
-        await self.viewer.hears("the last good configuration stays in force")
+        await self.viewer.hears(r"the last good one stays in force: .*agent\.toml:\d+:\d+: ")
         await self.says("Think about it")
 
         self.scene("Repaired: what was meant arrives.")
         self.saves(BROKEN.replace("[modes.release", "[modes.release]"), behind=MORE)
         await self.viewer.hears(r"^\+ mode release$")
+        await self.viewer.hears("The configuration is valid again")
 
 
 def happened(truth: bool, otherwise: str) -> None:
@@ -193,6 +197,9 @@ async def play(folder: Path) -> None:
         story = Story(config, viewer, talk)
         await story.calls_and_questions(project)
         await story.reloads()
+    except Exception:
+        print(*viewer.log, sep="\n", file=sys.stderr)
+        raise
     finally:
         code = await talk.close()
     happened(code == 0, f"the agent ended with exit code {code}")

@@ -17,6 +17,8 @@ from agentoml.cli.main import main as command_line
 from conversation import Conversation, Verdict, conversation
 from servers import http_server, openai
 
+pytestmark = pytest.mark.usefixtures("own_home")
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = sorted([*EXAMPLES.glob("*.toml"), *EXAMPLES.glob("*/agent.toml")])
 MCP_SERVER = Path(__file__).parent / "tools" / "tiny_mcp_server.py"
@@ -71,8 +73,9 @@ def test_the_demo_happens_and_leaves_nothing_behind(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=50, check=False)
     shown = done.stdout
     assert done.returncode == 0, shown + done.stderr
-    in_order = ["answered: Allow once", "mode: code -> plan", "- thought_level", "+ mode audit", "refused: ", "log: "]
-    places = [shown.index(text) for text in [*in_order, "+ mode release"]]
+    in_order = ["answered: Allow once", "mode: code -> plan", "- thought_level", "+ mode audit", "refused: "]
+    in_order += ["! The configuration is not valid", "+ mode release", "! The configuration is valid again"]
+    places = [shown.index(text) for text in in_order]
     assert places == sorted(places)
     assert "agent.toml:" in shown and str(tmp_path) not in shown and "\x1b" not in shown
     assert list(tmp_path.glob("agentoml-demo-*")) == []
@@ -173,14 +176,19 @@ async def test_the_provider_filters_the_models(tmp_path: Path) -> None:
 
 
 async def test_effort_has_a_default_that_sends_nothing(tmp_path: Path) -> None:
-    async with http_server.HttpServer(*[openai.says("Yes.")] * 2) as server:
+    async with http_server.HttpServer(*[openai.says("Yes.")] * 3) as server:
         async with example(on_loopback(EXAMPLES / "effort.toml", server.url, tmp_path), tmp_path) as talk:
             assert await talk.listed("effort") == ["default", "low", "medium", "high"]
             await talk.said("one")
             await talk.set("effort", "high")
             await talk.said("two")
+            await talk.set("effort", "default")
+            await talk.said("three")
+            with pytest.raises(RequestFailed) as refused:
+                await talk.set("effort", "extreme")
+            assert refused.value.code == -32602
             assert await talk.set("model", "quick") == {"model": "quick"}
-    assert [request.json.get("reasoning_effort") for request in server.requests] == [None, "high"]
+    assert [request.json.get("reasoning_effort") for request in server.requests] == [None, "high", None]
 
 
 async def test_every_server_has_a_switch_and_one_that_is_on_has_tools(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent_process import RequestFailed, agent_process, shown
+from agent_process import RequestFailed, agent_process, offered, shown
 from agentoml import assets
 from agentoml.cli.check import check, summary
 from agentoml.config import layers
@@ -20,6 +20,8 @@ from agentoml.config.schema import Config
 from conversation import Conversation, conversation
 from servers import anthropic, http_server, openai, openai_responses
 from servers.said import Call, Said
+
+pytestmark = pytest.mark.usefixtures("own_home")
 
 PRESETS = ("architect", "ask", "coder", "local-models", "offline", "reviewer", "team-gateway")
 DOCS = (Path(__file__).parents[1] / "docs" / "presets.md").read_text(encoding="utf-8")
@@ -87,12 +89,17 @@ def played(preset: str, project: Path) -> Path:
 
 
 def on_loopback(preset: str, url: str, project: Path) -> Path:
-    """The same agent, whose providers are a server here."""
+    """The same agent, whose providers are a server here, which lists no models."""
+    catalogs = "".join(
+        f"catalogs.{name}.remove = true\n"
+        for name, catalog in configuration(preset).catalogs.items()
+        if catalog.discover
+    )
     providers = "".join(
         f'[providers.{name}]\nbase_url = "{url}/v1"\napi_key = {{ env = "LOOPBACK_KEY" }}\n'
         for name in configuration(preset).providers
     )
-    return _overlay(preset, providers, project)
+    return _overlay(preset, catalogs + providers, project)
 
 
 def _overlay(preset: str, text: str, project: Path) -> Path:
@@ -277,16 +284,25 @@ async def test_architect_writes_markdown_and_nothing_else(project: Path) -> None
         assert await verdicts(talk, "write", "program") == {"write": "asked", "program": "denied"}
 
 
-async def test_local_models_are_those_that_are_known_to_be_there(project: Path) -> None:
-    async with http_server.HttpServer(openai.says("Hi."), openai.says("Hi.")) as server:
-        overlay = on_loopback("local-models", server.url, project)
-        async with conversation(overlay, project, environment={"LOOPBACK_KEY": "none"}) as talk:
+async def test_local_models_are_those_that_are_known_and_those_that_a_server_lists(project: Path) -> None:
+    def answer(request: http_server.Request) -> http_server.Answer:
+        if request.target == "/v1/models":
+            ids = ("devstral:24b", "gpt-oss:20b", "nomic-embed-text")
+            return http_server.json_answer({"object": "list", "data": [{"id": name} for name in ids]})
+        return openai.says("Hi.")
+
+    async with http_server.HttpServer(*[answer] * 5) as server:
+        overlay = _overlay("local-models", f'providers.ollama.base_url = "{server.url}/v1"\n', project)
+        async with conversation(overlay, project) as talk:
             assert [group["name"] for group in talk.option("model")["options"]] == ["Ollama", "vLLM", "LM Studio"]
             await talk.said("one")
-            await talk.set("model", "Qwen/Qwen3-Coder-30B-A3B-Instruct")
+            await talk.agent.until(lambda: "devstral:24b" in offered(talk.option("model")))
+            assert "nomic-embed-text" not in await talk.listed("model")
+            await talk.set("model", "devstral:24b")
             await talk.said("two")
-    asked = [(request.json["model"], request.json.get("reasoning_effort")) for request in server.requests]
-    assert asked == [("gpt-oss:20b", "medium"), ("Qwen/Qwen3-Coder-30B-A3B-Instruct", None)]
+    asked = [request.json for request in server.requests if request.method == "POST"]
+    assert [body["model"] for body in asked] == ["gpt-oss:20b", "devstral:24b"]
+    assert [body.get("reasoning_effort") for body in asked] == ["medium", None]
 
 
 async def test_local_models_need_no_key_and_say_when_nobody_serves_them(project: Path) -> None:

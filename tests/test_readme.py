@@ -17,6 +17,8 @@ from agentoml.cli.main import main as command_line
 from agentoml.config import layers
 from cli.terminal import Terminal
 
+pytestmark = pytest.mark.usefixtures("own_home")
+
 REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)

@@ -17,6 +17,8 @@ from conversation import conversation
 from servers import anthropic, http_server, openai
 from servers.said import Call, Said
 
+pytestmark = pytest.mark.usefixtures("own_home")
+
 MCP_SERVER = Path(__file__).parent / "tools" / "tiny_mcp_server.py"
 
 

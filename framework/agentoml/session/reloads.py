@@ -14,6 +14,7 @@ from agentoml.errors import ConnectionLost, RemoteError
 from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
 from agentoml.snapshot.build import Built
+from agentoml.snapshot.diff import Change
 from agentoml.snapshot.report import record_json
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.store import Record, Store
@@ -74,7 +75,7 @@ class Reloads:
     def _recorded(self, record: Record) -> None:
         self._tell_client(record)
         for change in record.changes:
-            if record.state == "applied" and change.area == "connection":
+            if record.state == "applied" and change.area == "connection" and not self._knows_options(change):
                 logger.warning("%s", change.sentence)
         if record.problems and record.problems != self._problems:
             for session in self.sessions:
@@ -86,6 +87,10 @@ class Reloads:
         if record.state == "held" and record.trigger in ("request", "signal"):
             self._answered = False  # the user asks for it, so they may answer otherwise now
             self._ask_soon()
+
+    def _knows_options(self, change: Change) -> bool:
+        """Return whether a change is only for clients that know no config options, and this one knows them."""
+        return change.name == "modes" and self.client.booleans
 
     def _tell_client(self, record: Record) -> None:
         """Tell clients that ask for it; that files say again what is in force only where they were told otherwise."""
