@@ -116,7 +116,8 @@ async def resolve_secret(secret: Secret, environment: Mapping[str, str] | None =
         value, place = await _from_keyring(secret.keyring or ""), f"the keyring entry {secret.keyring}"
     value = value.strip("\r\n")
     if not value:
-        raise SecretMissing(f"{place} gives no secret")
+        missing = "is not set where the agent was started" if secret.env is not None else "gives no secret"
+        raise SecretMissing(f"{place} {missing}")
     return value
 
 
