@@ -43,6 +43,11 @@ class _Written(NamedTuple):
     name: str
     table: Mapping[str, Any]
 
+    @property
+    def is_list(self) -> bool:
+        """Whether its file is written from a list."""
+        return not self.table.keys().isdisjoint(("discover", "bundled"))
+
     def catalog(self, source: Any, text: Text, **more: Any) -> CatalogText:
         include, exclude = _globs(self.table.get("include"), ("*",)), _globs(self.table.get("exclude"), ())
         return CatalogText(self.name, source, text, include=include, exclude=exclude, **more)
@@ -88,7 +93,8 @@ def _file(written: _Written, file: str, path: KeyPath, declared: Merged) -> _Fou
     name = _shown(there, path, declared)
     reason = unreadable(there)
     if reason:
-        problem = Problem("AGT307", f"{name} can't be read: {reason}", path, hint=similar(there))
+        hint = "`agentoml catalog sync` writes it" if written.is_list and not there.exists() else similar(there)
+        problem = Problem("AGT307", f"{name} can't be read: {reason}", path, hint=hint)
         return _Found(written.catalog("file", Text(name, b"", there, problems=(problem,))), (there,))
     found = read_one(name, there)
     return _Found(written.catalog("file", found.texts[0]), found.files)
@@ -117,17 +123,29 @@ def _list(written: _Written, provider: str, declared: Merged) -> _Found:
 def _bundled(written: _Written, declared: Merged) -> _Found:
     providers = declared.table.get("providers")
     served = litellm_names(providers) if isinstance(providers, dict) else ()
-    found = importlib.util.find_spec("litellm")
-    file = Path(found.origin or "").parent / MAP if found else Path(MAP)
-    listed = _bytes(file)
-    text = Text(str(file), b"", file)
-    if not listed:
+    bundled = bundled_list()
+    text = Text(str(bundled.file), b"", bundled.file)
+    if not bundled.content:
         message = "litellm's list of models can't be read"
         hint = "install litellm"
         problem = Problem("AGT307", message, ("catalogs", written.name, "bundled"), hint=hint)
         text = text._replace(problems=(problem,))
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    return _Found(written.catalog("bundled", text, listed=listed, providers=served, today=today))
+    return _Found(written.catalog("bundled", text, listed=bundled.content, providers=served, today=today))
+
+
+class BundledList(NamedTuple):
+    """litellm's list of models. `content` is empty where it can't be read."""
+
+    file: Path
+    content: bytes
+
+
+def bundled_list() -> BundledList:
+    """Return litellm's list as it is installed, without importing litellm."""
+    found = importlib.util.find_spec("litellm")
+    file = Path(found.origin or "").parent / MAP if found else Path(MAP)
+    return BundledList(file, _bytes(file))
 
 
 def _bytes(file: Path) -> bytes:

@@ -195,7 +195,9 @@ class Model(Value):
 class Catalog:
     """`[catalogs.x]`: more models, from somewhere else."""
 
-    file: str | tuple[str, ...] | None = key("a TOML file of models, or several")
+    file: str | tuple[str, ...] | None = key(
+        "a TOML file of models, or several; beside a list: the file that `agentoml catalog sync` writes it into"
+    )
     discover: str | None = key("a provider whose model list is read")
     bundled: Literal["litellm"] | None = key("a list that ships with a library")
     models_dev: str | None = key("a file in the format of models.dev", later=LATER)

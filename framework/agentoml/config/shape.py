@@ -229,7 +229,11 @@ def _reasoning(reasoning: schema.Reasoning, raw: Mapping[str, Any]) -> Found:
 
 
 def _catalog(catalog: schema.Catalog, raw: Mapping[str, Any]) -> Found:
-    yield from _exactly_one(raw, ("file", "discover", "bundled", "models_dev"), "a catalog")
+    lists = ("discover", "bundled", "models_dev")
+    if "file" not in raw or isinstance(raw["file"], list):
+        yield from _exactly_one(raw, ("file", *lists), "a catalog")
+    elif raw.keys() & {*lists}:  # a list, and the file that `agentoml catalog sync` writes it into
+        yield from _exactly_one(raw, lists, "a catalog")
     files = (catalog.file,) if isinstance(catalog.file, str) else catalog.file or ()
     if catalog.file is not None and not all(files or ("",)):
         yield _problem("AGT107", "a catalog needs the name of its file", "file")

@@ -12,11 +12,12 @@ from agentoml.config.model_lists import ADAPTERS, dumped, list_file_of
 from agentoml.config.schema import Provider
 from agentoml.config.write import replace_file
 from agentoml.errors import ModelError
-from agentoml.models.adapters import http_settings, provider_fault
+from agentoml.models.adapters import BASE_URLS, http_settings, provider_fault
 from agentoml.models.anthropic import VERSION, key_header
 from agentoml.models.api import Api, bearer
 from agentoml.models.failures import garbage
 from agentoml.models.settings import HttpSettings, SecretResolver
+from agentoml.models.urls import parse_url
 
 MOST_PAGES = 50
 CONTEXT = ("context_length", "context_window", "max_model_len", "max_context_length", "max_input_tokens")
@@ -46,6 +47,12 @@ async def refresh_list(name: str, provider: Provider, resolve: SecretResolver) -
     content = dumped(models, provider=name, fetched=datetime.datetime.now(tz=datetime.UTC))
     await asyncio.to_thread(replace_file, list_file_of(name, provider), content, private=True)
     return content
+
+
+def list_address(provider: Provider) -> str:
+    """Return where a provider with a list is asked, without what may stand in a query."""
+    url = parse_url(provider.base_url or BASE_URLS[provider.adapter or ""])
+    return f"{url.scheme}://{url.address}{url.path}"
 
 
 async def list_models(name: str, provider: Provider, resolve: SecretResolver) -> dict[str, dict[str, Any]]:

@@ -20,10 +20,10 @@ from agentoml.threads import in_thread
 
 logger = logging.getLogger("agentoml.catalogs")
 
-FRESH_SECONDS = 3600.0
+FRESH_SECONDS = 600.0
 """How old a list may be before it is asked for again."""
 
-AGAIN_SECONDS = 300.0
+AGAIN_SECONDS = 60.0
 """How long after a failure the provider is asked again."""
 
 
@@ -44,7 +44,7 @@ class Discovery:
     def follow(self, snapshot: Snapshot) -> None:
         """Keep the lists fresh that this configuration reads, and no others. Those that are as before go on."""
         self.began = True
-        wanted = {name: snapshot.providers[name] for name in snapshot.discover}
+        wanted = {name: snapshot.providers[name] for name in snapshot.discover if name in snapshot.providers}
         for name, (provider, task) in tuple(self._asked.items()):
             if wanted.get(name) != provider:
                 task.cancel()

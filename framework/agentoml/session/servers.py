@@ -45,6 +45,10 @@ class SessionServers:
         """Return the tools of all servers that are ready."""
         return self._servers.tools()
 
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """Return how each server is that is on."""
+        return self._servers.statuses()
+
     def shadows(self, tool: str) -> bool:
         """Tell whether a tool is of a server of the client that took the name of a declared one."""
         server = tool[4:].partition("/")[0] if tool.startswith("mcp:") else ""

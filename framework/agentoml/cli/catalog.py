@@ -1,0 +1,117 @@
+"""`agentoml catalog list|sync [CONFIG]`: which catalogs there are, and lists of models written into catalog files."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from agentoml.cli.columns import columns
+from agentoml.config import layers, merge, parse
+from agentoml.config.catalog_tables import catalog_table
+from agentoml.config.catalogs import with_catalogs
+from agentoml.config.locate import locate
+from agentoml.config.model_lists import fetched_at
+from agentoml.config.parse import CatalogText
+from agentoml.config.problems import render_text
+from agentoml.errors import ConfigError
+
+EXIT_PROBLEMS = 2
+
+
+def main(args: list[str]) -> int:
+    """Run `list` or `sync`; return 0, 1 if a catalog could not be written, 2 if the configuration can't be used."""
+    arguments = _arguments().parse_args(args)
+    if arguments.what == "list":
+        return _list(arguments.config, arguments.format)
+    from agentoml.cli.catalog_sync import sync
+
+    try:
+        return sync(arguments.config, arguments.names)
+    except ConfigError as error:
+        print(render_text(error.problems), file=sys.stderr)
+        return EXIT_PROBLEMS
+
+
+def _list(config: str | None, form: str) -> int:
+    reading = with_catalogs(layers.read(config))
+    rows = [_row(catalog) for catalog in reading.catalogs]
+    merged = merge.merge(parse.parse_all(reading))
+    if form == "json":
+        print(json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False))
+    elif rows:
+        head = ("CATALOG", "MODELS", "FROM", "AS OF")
+        cells = [(row.catalog, str(row.models), row.origin, _short(row.as_of)) for row in rows]
+        print(columns(head, cells, right=frozenset({1})))
+    else:
+        print('no catalogs: write [catalogs.NAME] with file = "models.toml" or discover = "PROVIDER"')
+    if merged.problems:
+        print(render_text(locate(merged.problems, merged)), file=sys.stderr)
+    return EXIT_PROBLEMS if any(problem.severity == "error" for problem in merged.problems) else 0
+
+
+class _Row(NamedTuple):
+    """One file or list of a catalog. `models` are those that its globs let through, `listed` all."""
+
+    catalog: str
+    source: str
+    origin: str
+    models: int
+    listed: int
+    as_of: str | None
+
+
+def _row(catalog: CatalogText) -> _Row:
+    models, listed = (_count(one) for one in (catalog, catalog._replace(include=("*",), exclude=())))
+    path = catalog.text.path
+    if catalog.source == "discover":
+        fetched = fetched_at(catalog.listed)
+        origin = f"the list of {catalog.providers[0][0]}" + ("" if fetched else ", not asked for yet")
+        as_of = fetched.isoformat(timespec="seconds") if fetched else None
+    elif catalog.source == "bundled":
+        from importlib.metadata import version
+
+        origin, as_of = f"litellm {version('litellm')}", None
+    else:
+        origin, as_of = catalog.text.name, _modified(path)
+    return _Row(catalog.catalog, catalog.source, origin, models, listed, as_of)
+
+
+def _count(catalog: CatalogText) -> int:
+    models = catalog_table(catalog).values.get("models")
+    return len(models) if isinstance(models, dict) else 0
+
+
+def _modified(path: Path | None) -> str | None:
+    try:
+        seconds = path.stat().st_mtime if path is not None else None
+    except OSError:
+        return None
+    return datetime.datetime.fromtimestamp(seconds or 0, tz=datetime.UTC).isoformat(timespec="seconds")
+
+
+def _short(as_of: str | None) -> str:
+    return as_of[:16].replace("T", " ") if as_of else "-"
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="agentoml catalog", description="Catalogs: models from somewhere else.")
+    commands = parser.add_subparsers(dest="what", required=True, metavar="list|sync")
+    listing = commands.add_parser("list", help="show the catalogs of a configuration; nobody is asked")
+    listing.add_argument("--format", choices=("text", "json"), default="text", help="json: an array of objects")
+    syncing = commands.add_parser(
+        "sync",
+        help="ask now, and write what is listed into catalog files",
+        description="Ask the providers of `discover` (and litellm's map of `bundled`) for their models, and write each "
+        "list into the file that its catalog names beside, else into catalogs/NAME.toml. What fails leaves its file as "
+        "it was.",
+    )
+    for command in (listing, syncing):
+        command.add_argument(
+            "config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes"
+        )
+    syncing.add_argument("names", nargs="*", metavar="NAME", help="these catalogs alone")
+    return parser
