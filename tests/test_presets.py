@@ -23,7 +23,7 @@ from servers.said import Call, Said
 
 pytestmark = pytest.mark.usefixtures("own_home")
 
-PRESETS = ("architect", "ask", "coder", "local-models", "offline", "reviewer", "team-gateway")
+PRESETS = ("agentao", "architect", "ask", "coder", "local-models", "offline", "reviewer", "team-gateway")
 DOCS = (Path(__file__).parents[1] / "docs" / "presets.md").read_text(encoding="utf-8")
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GATEWAY_KEY")
@@ -32,6 +32,7 @@ ADAPTERS: Mapping[str, Callable[[Said], http_server.Answer]] = {
     "anthropic": anthropic.reply,
     "openai": openai_responses.reply,
     "gateway": openai.reply,
+    "deepseek": openai.reply,
     "ollama": openai.reply,
     "vllm": openai.reply,
     "lmstudio": openai.reply,
