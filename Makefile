@@ -8,7 +8,7 @@ MCP_SERVERS := $(VENV)/mcp-servers
 LITELLM_PROXY := $(VENV)/litellm-proxy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench mcp-servers litellm-proxy clean
+.PHONY: help demo test soak check bench mcp-servers litellm-proxy clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,10 @@ demo: $(READY) ## one visible conversation with an agent, offline, and a change 
 
 test: $(READY) ## the tests
 	@$(VENV)/bin/python -m pytest -q -n 2
+
+soak: EXAMPLES ?= 1000
+soak: $(READY) ## random configurations, picks, reloads and turns for a long time (EXAMPLES=1000)
+	@AGENTOML_EXAMPLES=$(EXAMPLES) $(VENV)/bin/python -m pytest -q --timeout 0 tests/stateful
 
 check: $(READY) ## lint, format and types
 	@$(VENV)/bin/ruff check .

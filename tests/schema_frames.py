@@ -54,7 +54,7 @@ def _check_body(body: Any, method: str, part: str) -> None:
     if body.get("update", {}).get("sessionUpdate") not in NEWER_UPDATES:
         _understood_by_the_sdk(name, body)
     for options in (body.get("configOptions"), body.get("update", {}).get("configOptions")):
-        _check_options(options or [])
+        check_options(options or [])
     if body.get("modes"):
         modes = [mode["id"] for mode in body["modes"]["availableModes"]]
         assert body["modes"]["currentModeId"] in modes
@@ -91,7 +91,7 @@ _NAMES = dict.fromkeys(_NOTIFICATIONS, "") | {
 }
 
 
-def _check_options(options: list[Frame]) -> None:
+def check_options(options: list[Frame]) -> None:
     ids = [option["id"] for option in options]
     assert len(set(ids)) == len(ids), f"an option twice: {ids}"
     for option in options:

@@ -9,7 +9,8 @@ from attrs import frozen
 
 from agentoml.config.schema import ToolDefinition
 from agentoml.errors import RemoteError, ToolError
-from agentoml.session.session import MODE, Session
+from agentoml.session.session import Session
+from agentoml.session.told import MODE
 from agentoml.snapshot.selections import Refused
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.command import parameters_schema

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
+from agentoml.snapshot.resolve import Resolved
 from agentoml.snapshot.snapshot import Command
 from agentoml.wire.messages import available_command, text_block
 
@@ -41,11 +42,10 @@ def prompt_of(command: Command, sent: Sent) -> list[Mapping[str, Any]]:
     return [text_block(text), *sent.others]
 
 
-def available_commands(names: Sequence[str], commands: Mapping[str, Command]) -> list[dict[str, Any]]:
+def available_commands(resolved: Resolved) -> list[dict[str, Any]]:
     """Return the complete list as the client is sent it."""
+    found = (resolved.shown.snapshot.commands[name] for name in resolved.commands)
     return [
-        available_command(
-            name, commands[name].value.shown.description or commands[name].value.shown.name, commands[name].hint
-        )
-        for name in names
+        available_command(command.name, command.value.shown.description or command.value.shown.name, command.hint)
+        for command in found
     ]

@@ -1,4 +1,4 @@
-"""One open session: what it is, what its user picked, and what its client was told."""
+"""One open session: what it is, what its user picked, and what is done to it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,21 @@ from attrs import define, evolve, field
 
 from agentoml.config.schema import Provider, Rule
 from agentoml.errors import InvalidParams
-from agentoml.session import updates
 from agentoml.session.budget import Spent
-from agentoml.session.commands import available_commands
 from agentoml.session.environment import ChildEnvironment
 from agentoml.session.history import History
 from agentoml.session.servers import SessionServers
 from agentoml.session.standing import Kept, Standing, gone_notices, kept
-from agentoml.session.updates import ConfigOptions
+from agentoml.session.told import MODE, Told
 from agentoml.snapshot.patches import MODEL
 from agentoml.snapshot.picks import stored
-from agentoml.snapshot.resolve import ClientFacts, RenderedOption, Resolved
+from agentoml.snapshot.resolve import ClientFacts, Resolved
 from agentoml.snapshot.selections import Pick, Refused, Selections, belongs_to, pick
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.turns import end_turn, expire, next_expiry, start_command, start_turn
 from agentoml.wire import messages
 from agentoml.wire.client import Client
 from agentoml.wire.frames import Encoded
-
-MODE = "mode"
-"""The option that `[modes]` feeds and that the legacy view of modes shows."""
 
 Change = Callable[[Snapshot, ClientFacts, Selections], Selections]
 """What becomes of selections under a snapshot. Raises Refused."""
@@ -52,8 +47,8 @@ class Session:
     snapshot: Snapshot
     facts: ClientFacts
     servers: SessionServers
+    told: Told
     environment: ChildEnvironment = field(factory=ChildEnvironment)
-    wire: ConfigOptions = field(factory=ConfigOptions)
     selections: Selections = field(factory=Selections)
     pinned: Standing | None = None
     held: Snapshot | None = None
@@ -63,9 +58,6 @@ class Session:
     remembered: tuple[Rule, ...] = ()
     reminded: frozenset[str] = frozenset()
     turn: asyncio.Task[dict[str, Any]] | None = None
-    _shown: tuple[RenderedOption, ...] = ()
-    _commands: list[dict[str, Any]] = field(factory=list)
-    _announced_modes: frozenset[str] = frozenset()
     _expiry: asyncio.TimerHandle | None = None
 
     def resolved(self, snapshot: Snapshot | None = None) -> Resolved:
@@ -89,51 +81,33 @@ class Session:
 
     def opening(self) -> dict[str, Any]:
         """Return `configOptions` and `modes` as session/new answers them; either is left out where there are none."""
-        resolved = self.resolved()
-        self._shown = resolved.options
-        self.servers.want(self.snapshot, resolved.profile)
-        mode = self._mode()
-        if mode is not None:
-            self._announced_modes = frozenset(value.value for value in mode.values)
-        return {
-            **({"configOptions": self.wire.of(resolved)} if self._shown else {}),
-            **({"modes": updates.mode_state(mode)} if mode is not None else {}),
-        }
+        return self.told.opening(self._follow())
 
     def set_config_option(self, option_id: str, value: str | bool) -> Encoded:
-        """Pick a value and return the complete list of options; another mode is announced to the legacy view first.
+        """Pick a value and return the complete list of options; what it does not say is sent before.
 
         Raises:
             InvalidParams: no such option or value, or another value forces it; `data` says what is available.
         """
         self._pick(option_id, value, configId=option_id)
-        before = self._renew()
-        self._tell_mode(before)
-        return self.wire.of(self.resolved())
+        return self.told.answer_option(self._follow())
 
     def set_mode(self, mode_id: str) -> None:
-        """Pick a mode; the changed options are sent before the answer.
+        """Pick a mode; what changes along is sent before the answer.
 
         Raises:
             InvalidParams: no such mode, or another value forces one; `data` says what is available.
         """
         self._pick(MODE, mode_id, modeId=mode_id)
-        self._tell_options(self._renew())
+        self.told.answer_mode(self._follow(), mode_id)
 
     def tell(self) -> bool:
         """Send what differs from what the client was told last, and nothing else; return whether anything did."""
-        before = self._renew()
-        options, mode, commands = self._tell_options(before), self._tell_mode(before), self.tell_commands()
-        return options or mode or commands
+        return self.told.tell(self._follow())
 
-    def tell_commands(self) -> bool:
+    def tell_commands(self) -> None:
         """Send the list of slash commands if it is another than the client was told last."""
-        commands = self._available_commands(self.resolved())
-        if commands == self._commands:
-            return False
-        self._commands = commands
-        self.client.update(self.id, messages.available_commands_update(commands))
-        return True
+        self.told.tell_commands(self.resolved())
 
     def notice(self, severity: messages.Severity, title: str, description: str | None = None) -> None:
         """Tell the user what they must know; nothing where the client shows no notices."""
@@ -155,18 +129,12 @@ class Session:
         for title, description in gone_notices(before, after, still_kept):
             self.notice("warning", title, description)
         self.snapshot, self.facts, self.selections = after.snapshot, after.facts, after.selections
-        resolved = self._follow()
-        return resolved.options != self._shown or self._available_commands(resolved) != self._commands
+        return bool(self.told.differences(self._follow()))
 
     def would_see(self, snapshot: Snapshot, facts: ClientFacts) -> tuple[str, ...]:
         """Return what the client would be told of another snapshot: the options that change, and "commands"."""
-        resolved = Standing(self.snapshot, self.facts, self.selections).under(snapshot, facts).resolved()
-        before, after = ({option.id: option for option in options} for options in (self._shown, resolved.options))
-        options = tuple(name for name in {**before, **after} if before.get(name) != after.get(name))
-        if not options and list(before) != list(after):
-            options = tuple(after)
-        commands = available_commands(resolved.commands, snapshot.commands)
-        return options if commands == self._commands else (*options, "commands")
+        standing = Standing(self.snapshot, self.facts, self.selections).under(snapshot, facts)
+        return self.told.differences(standing.resolved())
 
     def switch(self, picks: Mapping[str, str | bool]) -> None:
         """Make picks exactly as the client's own (E9), and tell the client.
@@ -268,11 +236,6 @@ class Session:
         self._wait_for_expiry()
         return resolved
 
-    def _renew(self) -> tuple[RenderedOption, ...]:
-        """Work out anew what is shown and what follows from it; return what was shown before."""
-        before, self._shown = self._shown, self._follow().options
-        return before
-
     def _wait_for_expiry(self) -> None:
         """Have the next pick that ends by itself end in time (`lasts`)."""
         if self._expiry is not None:
@@ -285,26 +248,3 @@ class Session:
         now = time.monotonic()
         self._change(lambda snapshot, facts, selections: expire(snapshot, facts, selections, now))
         self.tell()
-
-    def _available_commands(self, resolved: Resolved) -> list[dict[str, Any]]:
-        return available_commands(resolved.commands, self.snapshot.commands)
-
-    def _tell_options(self, before: tuple[RenderedOption, ...]) -> bool:
-        if self._shown == before:
-            return False
-        self.client.update(self.id, messages.config_option_update(self.wire.of(self.resolved())))
-        return True
-
-    def _tell_mode(self, before: tuple[RenderedOption, ...]) -> bool:
-        mode, was = self._mode(), _current_mode(before)
-        if mode is None or mode.current == was or mode.current not in self._announced_modes:
-            return False
-        self.client.update(self.id, messages.current_mode_update(str(mode.current)))
-        return True
-
-    def _mode(self) -> RenderedOption | None:
-        return next((option for option in self._shown if option.id == MODE), None)
-
-
-def _current_mode(options: tuple[RenderedOption, ...]) -> str | bool | None:
-    return next((option.current for option in options if option.id == MODE), None)

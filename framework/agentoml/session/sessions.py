@@ -11,10 +11,11 @@ from typing import Any
 
 from attrs import define, field
 
-from agentoml.errors import ConnectionLost, InvalidParams, NotFound
+from agentoml.errors import ConnectionLost, InvalidParams
 from agentoml.session.environment import ChildEnvironment
 from agentoml.session.servers import SessionServers, brought_by
 from agentoml.session.session import Session
+from agentoml.session.told import Told
 from agentoml.session.updates import ConfigOptions
 from agentoml.snapshot.resolve import ClientFacts
 from agentoml.snapshot.snapshot import Snapshot
@@ -28,7 +29,7 @@ class Sessions:
 
     _environment: ChildEnvironment = field(factory=ChildEnvironment)
     _open: dict[str, Session] = field(factory=dict)
-    _wire: ConfigOptions = field(factory=ConfigOptions)
+    _lists: ConfigOptions = field(factory=ConfigOptions)
     _held: Snapshot | None = None
     _late: dict[str, Session] = field(factory=dict)
     _telling: asyncio.Task[None] | None = None
@@ -55,23 +56,16 @@ class Sessions:
             snapshot,
             facts,
             servers,
+            Told(client, session_id, self._lists),
             environment=self._environment,
-            wire=self._wire,
             held=self._held,
         )
         self._open[session.id] = session
         return session
 
-    def find(self, session_id: str) -> Session:
-        """Return an open session.
-
-        Raises:
-            NotFound: there is none of this id.
-        """
-        session = self._open.get(session_id)
-        if session is None:
-            raise NotFound("no such session", sessionId=session_id)
-        return session
+    def get(self, session_id: str) -> Session | None:
+        """Return an open session, None where there is none of this id."""
+        return self._open.get(session_id)
 
     def take(self, snapshot: Snapshot, facts: ClientFacts) -> int:
         """Put every session under another snapshot; return how many are told something.

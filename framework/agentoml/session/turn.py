@@ -71,11 +71,11 @@ class Turn:
 
     async def _play(self, prompt: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         history, accounts = self.session.history, self._accounts
-        history.add_user((*user_parts(prompt, self.pinned, self._model()), *self._reminders()))
         limits = self.session.resolved(self.pinned).profile.limits
         for spent in accounts.both():
             spent.begin()
         try:
+            history.add_user((*user_parts(prompt, self.pinned, self._model()), *self._reminders()))
             with self.session.servers.in_use():
                 async with asyncio.timeout(accounts.seconds_left(limits)):
                     return {"stopReason": await self._until_done()}
