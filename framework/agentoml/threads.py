@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+USUAL_SWITCH_INTERVAL = sys.getswitchinterval()
+SHORT_SWITCH_INTERVAL = 0.0005
+
+
+@contextmanager
+def giving_way() -> Iterator[None]:
+    """Let the event loop in sooner while this holds, in a thread that computes for seconds: every answer needs the
+    interpreter several times, and waits a switch interval for it each time.
+    """
+    sys.setswitchinterval(SHORT_SWITCH_INTERVAL)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(USUAL_SWITCH_INTERVAL)
 
 
 async def in_thread(work: Callable[[], Result], name: str) -> Result:

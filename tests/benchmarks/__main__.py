@@ -2,9 +2,11 @@
 
 import platform
 
+import imports
 import startup
 import streaming
 
 print(f"Python {platform.python_version()}, medians: ours, baseline, ratio pair by pair")
 startup.main()
 streaming.main()
+imports.main()

@@ -18,7 +18,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 class Agent:
-    """A process that speaks ACP on stdio."""
+    """A process that speaks ACP on stdio. `sent` is the id of the last request."""
 
     def __init__(self, *command: str) -> None:
         self.process = subprocess.Popen(
@@ -27,15 +27,15 @@ class Agent:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self._rest = b""
-        self._id = 0
+        self.sent = 0
 
     @property
     def cpu(self) -> float:
         return cpu_seconds(self.process.pid)
 
     def send(self, method: str, **params: Any) -> None:
-        self._id += 1
-        frame = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}
+        self.sent += 1
+        frame = {"jsonrpc": "2.0", "id": self.sent, "method": method, "params": params}
         self.stdin.write(json.dumps(frame).encode() + b"\n")
 
     def lines(self) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ class Agent:
 
     def answer(self) -> tuple[dict[str, Any], int]:
         """Wait for the answer to the last request; return it and how many lines came before it."""
-        ours = f'"id":{self._id}'.encode()
+        ours = f'"id":{self.sent}'.encode()
         for before, line in enumerate(self.lines()):
             if ours in line.replace(b" ", b"")[:60]:
                 return json.loads(line), before

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import cache
 from importlib import import_module
 from threading import Lock
@@ -24,7 +24,7 @@ from agentoml.models.model import Event, ModelRequest
 from agentoml.models.openai import OUTPUT_LIMITS, request_body
 from agentoml.models.openai_answer import ChatAnswer
 from agentoml.models.settings import Credential
-from agentoml.threads import in_thread
+from agentoml.threads import giving_way, in_thread
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -33,6 +33,9 @@ IMPORT_ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else it fetches one
     "LITELLM_MODE": "PRODUCTION",  # else it reads the .env file of whatever project it finds
 }
+
+FIRST_CALL = ("openai.resources", "anyio._backends._asyncio", "litellm._service_logger", "litellm.proxy._types")
+"""What the first call would import on the event loop, as far as it takes long."""
 
 KINDS: Mapping[str, ModelErrorKind] = {
     "ContextWindowExceededError": "context_length",
@@ -143,9 +146,12 @@ def _import() -> ModuleType:
     before = {name: os.environ.get(name) for name in IMPORT_ENVIRONMENT}
     os.environ.update(IMPORT_ENVIRONMENT)
     try:
-        import litellm
+        with giving_way():
+            import litellm
 
-        import_module("openai.resources")  # which most of its routes would import on the event loop
+            for name in FIRST_CALL:
+                with suppress(ImportError):
+                    import_module(name)
     finally:
         for name, value in before.items():
             if value is None:

@@ -15,7 +15,7 @@ from agentoml.config.notation import Secret
 from agentoml.config.schema import McpServer
 from agentoml.config.secrets import SecretMissing, resolve_secret
 from agentoml.errors import ToolError
-from agentoml.threads import in_thread
+from agentoml.threads import giving_way, in_thread
 from agentoml.tools.mcp_stdio import stdio_transport
 from agentoml.tools.mcp_tools import result_of, tools_of
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
@@ -258,9 +258,10 @@ async def _given_up(calling: asyncio.Future[Any]) -> None:
 
 def _library() -> ModuleType:
     """Import the library: two seconds of CPU, so never on the event loop."""
-    import mcp
-    import mcp.client.sse
-    import mcp.client.streamable_http
+    with giving_way():
+        import mcp
+        import mcp.client.sse
+        import mcp.client.streamable_http
 
     return mcp
 
