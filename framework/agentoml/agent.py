@@ -6,28 +6,22 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from attrs import define, field
 
-from agentoml.config.layers import Chosen
+from agentoml.config.layers import Chosen, in_directory
 from agentoml.config.secrets import MaskingFormatter, Vault
 from agentoml.control.answers import Answers
 from agentoml.control.server import ControlServer
-from agentoml.errors import InternalError, InvalidParams, InvalidRequest, MethodNotFound
-from agentoml.session.discovery import Discovery
-from agentoml.session.environment import ChildEnvironment
+from agentoml.errors import InvalidParams, InvalidRequest, MethodNotFound, NotFound
 from agentoml.session.extensions import answer
-from agentoml.session.providers import Providers, with_credentials
-from agentoml.session.reloads import Reloads
+from agentoml.session.providers import Providers
+from agentoml.session.serving import Serving
 from agentoml.session.session import Session
-from agentoml.session.sessions import Sessions
 from agentoml.session.turn import Turn
-from agentoml.snapshot.resolve import ClientFacts
-from agentoml.snapshot.snapshot import Snapshot
-from agentoml.snapshot.store import Record, Store
-from agentoml.snapshot.watch import watch
+from agentoml.snapshot.store import Store
 from agentoml.tools.built_in import built_in_tools
 from agentoml.tools.tool import Tool
 from agentoml.wire import process
@@ -46,27 +40,23 @@ Params = dict[str, Any]
 
 @define(eq=False)
 class Agent:
-    """One configuration served to one client."""
+    """One configuration served to one client: for each project with files of its own one serving, and one for all
+    other directories.
+    """
 
-    store: Store
+    config: Chosen
     client: Client
     vault: Vault = field(factory=Vault)
-    sessions: Sessions = field(init=False)
     providers: Providers = field(init=False)
-    discovery: Discovery = field(init=False)
     tools: Mapping[str, Tool] = field(factory=built_in_tools)
-    reloads: Reloads = field(init=False)
     control: ControlServer = field(init=False)
-    _loaded: asyncio.Task[Record] | None = None
-    _reloading: asyncio.Task[Record] | None = None
-    _watching: asyncio.Task[None] | None = None
+    _servings: dict[Path | None, Serving] = field(factory=dict)
+    _opening: asyncio.Task[None] | None = None
 
     def __attrs_post_init__(self) -> None:
-        self.sessions = Sessions(ChildEnvironment(self.vault))
         self.providers = Providers(self.vault)
-        self.discovery = Discovery(resolve=self.vault.resolve)
-        self.reloads = Reloads(self.store, self.client, self.sessions)
-        self.control = ControlServer(Answers(self.store, self.sessions, self._facts).answer)
+        base = self._servings[None] = Serving(Store(self.config), self.client, self.vault)
+        self.control = ControlServer(Answers(base.store, base.sessions, base.facts).answer)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""
@@ -79,47 +69,43 @@ class Agent:
         }
 
     def start(self) -> None:
-        """Begin to load the configuration, and to watch its files once it is loaded."""
-        self.store.subscribe(self._swapped)
-        self.reloads.listen()
-        self._loaded = asyncio.create_task(self.store.reload("start"))
-        self._watching = asyncio.create_task(self._watch())
+        """Begin to load the configuration, to watch its files once it is loaded, and to answer on a socket."""
+        self._servings[None].start()
+        self._opening = asyncio.create_task(self._open_control())
 
     def reload(self) -> None:
         """Look at the files now."""
-        self._reloading = asyncio.create_task(self.store.reload("signal"))
+        for serving in self._servings.values():
+            serving.reload()
 
     async def stop(self) -> None:
         """Stop every turn, then everything else."""
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait((self._opening,))
         await self.control.close()
-        await self.reloads.close()
-        await self.sessions.close()
-        await self.discovery.close()
-        for task in (self._watching, self._loaded):
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+        for serving in self._servings.values():
+            await serving.stop()
         await self.providers.aclose()
-        await self.store.close()
 
     async def new_session(self, params: Params) -> Params:
         """session/new. The slash commands follow the answer: the client does not know the session before."""
-        snapshot = await self._snapshot()
-        session = self.sessions.new(self.client, snapshot, self._facts(snapshot), params)
-        self.discovery.follow(snapshot)
+        serving = self._serving_in(Path(params["cwd"]))
+        snapshot = await serving.snapshot()
+        session = serving.sessions.new(self.client, snapshot, serving.facts(snapshot), params)
+        serving.discovery.follow(snapshot)
         opening = session.opening()
-        asyncio.get_running_loop().call_soon(self._opened, session)
+        asyncio.get_running_loop().call_soon(self._opened, serving, session)
         return {"sessionId": session.id, **opening}
 
     async def prompt(self, params: Params) -> Params:
         """session/prompt."""
-        session = self._session(params)
+        serving, session = self._found(params)
         if session.turn is not None:
             raise InvalidRequest("a prompt is running in this session", reason="prompt_in_progress")
         turn = Turn(session, session.snapshot, self.providers, self.tools)
         session.turn = asyncio.create_task(turn.run(params["prompt"]))
-        self.reloads.turn_began(session)
+        serving.reloads.turn_began(session)
         try:
             return await asyncio.shield(session.turn)
         except asyncio.CancelledError:  # of the request or of the turn: either way the user gets an answer
@@ -127,7 +113,7 @@ class Agent:
             return {"stopReason": "cancelled"}
         finally:
             session.turn = None
-            self.reloads.turn_ended()
+            serving.reloads.turn_ended()
 
     async def cancel(self, params: Params) -> Params:
         """session/cancel: a notification; sent as a request it is answered too."""
@@ -150,9 +136,9 @@ class Agent:
         self._warm(session)
         return {"configOptions": options}
 
-    def _opened(self, session: Session) -> None:
+    def _opened(self, serving: Serving, session: Session) -> None:
         session.tell_commands()
-        self.reloads.opened(session)
+        serving.opened(session)
         self._warm(session)
 
     def _warm(self, session: Session) -> None:
@@ -163,42 +149,37 @@ class Agent:
 
     async def extension(self, method: str, params: Params) -> Params:
         """A method of `[extensions]`; any other is not found."""
-        if self.store.current is None or method not in self.store.current.extensions:
+        in_force = (serving.store.current for serving in self._servings.values())
+        if not any(snapshot is not None and method in snapshot.extensions for snapshot in in_force):
             raise MethodNotFound(method=method)
         if not isinstance(params.get("sessionId"), str):
             raise InvalidParams(path="$.sessionId", reason="must be a string")
         session = self._session(params)
+        if method not in session.snapshot.extensions:
+            raise MethodNotFound(method=method)
         return answer(session, session.snapshot.extensions[method], params)
 
+    def _serving_in(self, cwd: Path) -> Serving:
+        """Return what serves a session's directory: of a project with files of its own one for itself."""
+        here = in_directory(self.config, cwd)
+        if here.project not in self._servings:
+            self._servings[here.project] = Serving(Store(here), self.client, self.vault)
+            self._servings[here.project].start()
+        return self._servings[here.project]
+
+    def _found(self, params: Params) -> tuple[Serving, Session]:
+        for serving in self._servings.values():
+            session = serving.sessions.get(params["sessionId"])
+            if session is not None:
+                return serving, session
+        raise NotFound("no such session", sessionId=params["sessionId"])
+
     def _session(self, params: Params) -> Session:
-        return self.sessions.find(params["sessionId"])
+        return self._found(params)[1]
 
-    async def _snapshot(self) -> Snapshot:
-        if self._loaded is not None:
-            await asyncio.shield(self._loaded)
-        if self.store.current is None:
-            problems = [problem.one_line() for problem in self.store.problems]
-            raise InternalError("the configuration is not valid", reason="no_valid_configuration", problems=problems)
-        return self.store.current
-
-    def _facts(self, snapshot: Snapshot) -> ClientFacts:
-        return ClientFacts(
-            name=self.client.name,
-            booleans=self.client.booleans,
-            trusted=True,
-            credentials=with_credentials(snapshot.providers),
-        )
-
-    def _swapped(self, before: Snapshot | None, after: Snapshot) -> int:
-        if self.discovery.began:
-            self.discovery.follow(after)
-        return self.sessions.take(after, self._facts(after))
-
-    async def _watch(self) -> None:
-        if self._loaded is not None:
-            await asyncio.shield(self._loaded)
+    async def _open_control(self) -> None:
+        await self._servings[None].loaded()
         await self.control.open()
-        await watch(self.store)
 
 
 def serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:
@@ -209,7 +190,7 @@ def serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:
 
 async def _serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:
     connection = Connection(*open_stdio(fds, client.already_read))
-    agent = Agent(Store(config), Client(connection, client.capabilities, client.info))
+    agent = Agent(config, Client(connection, client.capabilities, client.info))
     for handler in logging.getLogger().handlers:
         handler.setFormatter(MaskingFormatter(agent.vault, LOG_LINE))
     agent.start()

@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from agentoml.config.layers import Chosen, Reading
-from agentoml.config.projects import project_root
+from agentoml.config.layers import Chosen, Reading, in_directory
 
 SET_HELP = "lay KEY=VALUE over the files, as TOML writes them; may be given several times"
 
@@ -27,7 +26,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def chosen(config: str | None, settings: list[str]) -> Chosen:
     """Return the choice, as a session in the working directory has it."""
-    return Chosen(config, tuple(settings), project_root(Path.cwd()))
+    return in_directory(Chosen(config, tuple(settings)), Path.cwd())
 
 
 def tell_of_trust(reading: Reading) -> None:

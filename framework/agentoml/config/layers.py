@@ -18,7 +18,7 @@ from agentoml.config.directories import own_folder
 from agentoml.config.files import absolute, beside, content_of, real, similar, text_of, unreadable
 from agentoml.config.parse import CatalogText, Layer, Text, document, text_files
 from agentoml.config.problems import Problem, Related, did_you_mean, quoted
-from agentoml.config.projects import FILES, is_within, project_file
+from agentoml.config.projects import FILES, is_within, project_file, project_root
 from agentoml.config.settings import setting_texts
 from agentoml.config.trust import Project
 
@@ -72,7 +72,7 @@ def read(configuration: Configuration = None) -> Reading:
     reader.look_for(own)
     if os.path.lexists(own):
         reader.layer(str(own), "user")
-    project = reader.project(chosen.project, not_this=(own, *_file_of(chosen.named))) if chosen.project else None
+    project = reader.project(chosen.project) if chosen.project else None
     if chosen.named is not None and not _is_same(chosen.named, own):
         reader.layer(str(chosen.named), "named")
     elif reader.only_built_in:
@@ -82,6 +82,14 @@ def read(configuration: Configuration = None) -> Reading:
     if os.environ.get(POLICY):
         reader.layer(os.environ[POLICY], "policy")
     return Reading(tuple(reader.texts), tuple(reader.files), project=project)
+
+
+def in_directory(chosen: Chosen, cwd: Path) -> Chosen:
+    """Return the choice as it counts for sessions in a directory: with its project, if that has files of its own."""
+    root = project_root(cwd)
+    file = project_file(root) if root is not None else None
+    known = file is not None and any(real(file) == real(layer) for layer in (own_config(), *_file_of(chosen.named)))
+    return chosen._replace(project=None if known else root)
 
 
 def read_one(name: str, path: Path) -> Reading:
@@ -158,12 +166,12 @@ class _Reader:
         called = name if preset or path == absolute(name) else beside(f"{name}/", path.name)
         self.expand(self.text(called, path, layer, root=root), (), root)
 
-    def project(self, root: Path, not_this: tuple[Path, ...]) -> Project | None:
-        """Add the files of a project if they are trusted. `not_this`: what is a layer already."""
+    def project(self, root: Path) -> Project | None:
+        """Add the files of a project if they are trusted."""
         for name in FILES:
             self.look_for(root / name)
         file = project_file(root)
-        if file is None or any(real(file) == real(other) for other in not_this):
+        if file is None:
             return None
         self.look_for(trust.record_file(root))
         inner = _Reader()

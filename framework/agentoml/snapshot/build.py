@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from agentoml.config import layers, merge, parse, structure
+from agentoml.config import layers, merge, parse, structure, trust
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.locate import located
 from agentoml.config.policy import ceilings, policy_problems
@@ -102,12 +102,13 @@ def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Bui
     return Built(reading, table, snapshot, changes, applies_widening=_applies_widening(merged))
 
 
-def build_kept(reading: layers.Reading) -> Built:
+def build_kept(reading: layers.Reading, configuration: layers.Configuration) -> Built:
     """Compile texts that were kept, under their policies and under today's; nothing while an administrator's is broken.
 
-    What the user's own file says today, where it can be understood, is a ceiling over what they had said before.
+    What the user's own file says today, where it can be understood, is a ceiling over what they had said before. Of a
+    project that is not trusted any more nothing counts.
     """
-    built = build_reading(reading)
+    built = build_reading(_trusted_today(reading, configuration))
     today = merge.merge(parse.parse_all(layers.read_policies()))
     wrong = (*today.problems, *policy_problems(today))
     if any(table.text.layer == "policy" for table in today.ceilings) and wrong:
@@ -115,6 +116,16 @@ def build_kept(reading: layers.Reading) -> Built:
     if built.snapshot is None or wrong:
         return built
     return evolve(built, snapshot=under(built.snapshot, ceiling_of(ceilings(today))))
+
+
+def _trusted_today(reading: layers.Reading, configuration: layers.Configuration) -> layers.Reading:
+    root = configuration.project if isinstance(configuration, layers.Chosen) else None
+    own = [text for text in reading.texts if text.layer == "project"]
+    if root is None or not own:
+        return reading
+    project = trust.project(root, own[-1].path or root, own)
+    texts = reading.texts if project.counts else tuple(text for text in reading.texts if text.layer != "project")
+    return reading._replace(texts=texts, project=project)
 
 
 def _applies_widening(merged: merge.Merged) -> bool:

@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from agentoml.config.layers import Configuration, Reading
 from agentoml.config.problems import Problem
+from agentoml.config.trust import Project
 from agentoml.snapshot import last_good
 from agentoml.snapshot.build import Built, InForce, build, build_kept
 from agentoml.snapshot.diff import Change
@@ -31,7 +32,7 @@ SETTLE_SECONDS = 2.0
 
 RECORDS_KEPT = 100
 
-Trigger = Literal["start", "file", "signal", "request", "confirm"]
+Trigger = Literal["start", "file", "signal", "request", "confirm", "trust"]
 State = Literal["applied", "unchanged", "rejected", "held"]
 
 
@@ -72,6 +73,8 @@ class Store:
     seen: Fingerprint = field(factory=dict)
     records: list[Record] = field(factory=list)
     held: Built | None = None
+    project: Project | None = None
+    """The project as the last attempt found it, whether it counts or not."""
     applied_at: float | None = None
     """The time of the last swap, in seconds since 1970."""
     _in_force: Built = field(factory=Built)
@@ -140,7 +143,7 @@ class Store:
             return "rejected"
         if built.snapshot is None:
             return "unchanged"
-        return "held" if self._must_be_confirmed(built) else "applied"
+        return "held" if self._awaits_trust(built) or self._must_be_confirmed(built) else "applied"
 
     async def recorded(self, matches: Callable[[Record], bool]) -> Record:
         """Wait for an attempt that `matches` (also one already made) and return its record."""
@@ -185,18 +188,27 @@ class Store:
 
     def _take(self, built: Built, trigger: Trigger, started: float) -> Record:
         state, told = self.would_end(built), 0
-        self.seen, self.problems = built.seen, built.problems
+        self.seen, self.problems, self.project = built.seen, built.problems, built.reading.project
+        if state == "held" and trigger == "trust" and not self._awaits_trust(built):
+            state = "applied"  # the user has just agreed to it
         match state:
             case "rejected":
                 self._reject(built)
             case "unchanged":
                 self._hold(None)
                 self._in_force = evolve(self._in_force, applies_widening=built.applies_widening)
+            case "held" if self._awaits_trust(built):
+                self._hold(None)
             case "held":
                 self._hold(built)
             case _:
                 told = self._swap(built)
         return self._record(trigger, state, built, told, started)
+
+    def _awaits_trust(self, built: Built) -> bool:
+        """Return whether a trusted project says something else now: what its user agreed to stays until they answer."""
+        was, now = self._in_force.reading.project, built.reading.project
+        return was is not None and was.counts and now is not None and now.status == "changed" and not now.broken
 
     def _must_be_confirmed(self, built: Built) -> bool:
         asks = self.current is not None and not self._in_force.applies_widening
@@ -243,7 +255,7 @@ class Store:
             logger.error("%s", problem.one_line())
         if self.current is None:
             reading = last_good.recall(self.config)
-            recalled = build_kept(reading) if reading is not None else None
+            recalled = build_kept(reading, self.config) if reading is not None else None
             if recalled is not None and recalled.snapshot is not None:
                 self._swap(recalled)
         if self.current is not None:

@@ -1,0 +1,128 @@
+"""The question whether a project's own configuration may count, put to the user in one of its sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from typing import Any
+
+from attrs import define, field
+
+from agentoml.config import trust
+from agentoml.config.trust import KINDS, Project
+from agentoml.errors import ConnectionLost, RemoteError
+from agentoml.session.session import Session
+from agentoml.session.sessions import Sessions
+from agentoml.snapshot.store import Record, Store
+from agentoml.wire import messages
+
+logger = logging.getLogger("agentoml.trust")
+
+TRUST, LATER, NEVER = "trust", "later", "never"
+
+
+@define(eq=False)
+class Trusting:
+    """Asks about the project of a store: in a new session, and where its files change. Until then it stays inert.
+
+    What the user does not answer, or puts off, is asked again in the next session.
+    """
+
+    store: Store
+    sessions: Sessions
+    _asking: asyncio.Task[None] | None = None
+    _put_off: str = ""
+    _numbers: itertools.count[int] = field(factory=lambda: itertools.count(1))
+
+    def listen(self) -> None:
+        """Hear of every attempt from now on."""
+        self.store.subscribe(lambda _before, _after: 0, None, self._recorded)
+
+    @property
+    def counts(self) -> bool:
+        """Whether nothing of the project is left out."""
+        return self.store.project is None or self.store.project.counts
+
+    def opened(self, session: Session) -> None:
+        """Ask in a new session, once its client knows it."""
+        self._put_off = ""
+        self._ask_soon(session)
+
+    async def close(self) -> None:
+        """Take a question back that is not answered yet."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.wait((self._asking,))
+
+    def _recorded(self, record: Record) -> None:
+        session = next(reversed(tuple(self.sessions)), None)
+        if session is not None:
+            self._ask_soon(session)
+
+    def _ask_soon(self, session: Session) -> None:
+        project = self.store.project
+        if project is None or project.broken or project.status not in ("new", "changed"):
+            return
+        if self._asking is not None and not self._asking.done():
+            return
+        if project.digest != self._put_off:
+            self._asking = asyncio.create_task(self._ask(session, project))
+
+    async def _ask(self, session: Session, project: Project) -> None:
+        """Put the question, keep the answer, and have it take effect. Only what was shown is agreed to."""
+        chosen = await self._answer(session, project)
+        self._put_off = project.digest
+        if chosen not in (TRUST, NEVER):
+            return
+        try:
+            await asyncio.to_thread(trust.record, project, granted=chosen == TRUST)
+        except OSError as error:
+            logger.error("what you said about %s can't be kept: %s", project.root, error)
+            return
+        await self.store.reload("trust")
+
+    async def _answer(self, session: Session, project: Project) -> str | None:
+        call_id, title = f"trust_{next(self._numbers)}", _title(project)
+        session.client.update(session.id, messages.tool_call(call_id, title, **_shown(project)))
+        try:
+            call = messages.tool_call_update(call_id, title=title, **_shown(project))
+            chosen = await session.client.request_permission(session.id, call, OPTIONS)
+        except (RemoteError, ConnectionLost) as error:
+            logger.warning("the user can't be asked about %s: %s; `agentoml trust` can", project.file, error)
+            chosen = None
+        update = messages.tool_call_update(call_id, status="completed" if chosen == TRUST else "failed")
+        session.client.update(session.id, update)
+        return chosen
+
+
+OPTIONS = [
+    messages.permission_option(TRUST, "Trust this configuration", "allow_always"),
+    messages.permission_option(LATER, "Not now", "reject_once"),
+    messages.permission_option(NEVER, "Never", "reject_always"),
+]
+
+
+def _title(project: Project) -> str:
+    name = project.file.relative_to(project.root)
+    return f"{name} of this project changed" if project.status == "changed" else f"Use {name} of this project?"
+
+
+def _shown(project: Project) -> dict[str, Any]:
+    """Return what the user is shown: all that would run, be reached and be loosened, or what of it is new or gone."""
+    content = messages.content_item(messages.text_block("\n".join(lines(project))))
+    return {"kind": "other", "status": "pending", "content": [content]}
+
+
+def lines(project: Project) -> list[str]:
+    """Return what a project wants, kind by kind; where it was trusted before, what is new (+) and gone (-)."""
+    changed = project.status == "changed"
+    said = project.changes() if changed else tuple(("-", claim.kind, claim.line()) for claim in project.claims)
+    shown = []
+    for kind, title in KINDS.items():
+        here = [f"{sign} `{line}`" for sign, its, line in said if its == kind]
+        shown += [f"{title}:", *here, ""] if here else []
+    if not said:
+        nothing = "What changed is not shown, as it may be a secret." if changed else "It says only names and words."
+        shown = [nothing, ""]
+    return [*shown, f"It stands in {project.file}"]
