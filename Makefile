@@ -8,7 +8,7 @@ MCP_SERVERS := $(VENV)/mcp-servers
 LITELLM_PROXY := $(VENV)/litellm-proxy
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak check bench mcp-servers litellm-proxy clean
+.PHONY: help demo test soak fuzz check bench mcp-servers litellm-proxy clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ check: $(READY) ## lint, format and types
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
+
+fuzz: $(READY) ## broken and odd configurations by the thousand: nothing but problems may come out
+	@$(VENV)/bin/python -m pytest -q tests/fuzz --timeout=0 --hypothesis-profile=fuzz
 
 bench: $(READY) ## the benchmarks: figures beside a baseline of the same run
 	@$(VENV)/bin/python tests/benchmarks

@@ -51,7 +51,7 @@ def values(kind: Any, *, depth: int = 5, wrong: bool = True) -> st.SearchStrateg
 def tables(kind: type, *, depth: int = 5, wrong: bool = True) -> st.SearchStrategy[dict[str, Any]]:
     """Tables of a class of the vocabulary with some of its keys."""
     types = get_type_hints(kind)
-    keys = [attribute.name for attribute in attrs.fields(kind)]
+    keys = [attribute.name for attribute in attrs.fields(kind) if wrong or not attribute.metadata["later"]]
     unknown = ["nmae"] if wrong else []
 
     def table(chosen: list[str]) -> st.SearchStrategy[dict[str, Any]]:
