@@ -28,6 +28,7 @@ DOCS = (Path(__file__).parents[1] / "docs" / "presets.md").read_text(encoding="u
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GATEWAY_KEY")
 NO_KEYS = dict.fromkeys(KEYS, "")
+KEY = {"LOOPBACK_KEY": "sk-loopback"}
 ADAPTERS: Mapping[str, Callable[[Said], http_server.Answer]] = {
     "anthropic": anthropic.reply,
     "openai": openai_responses.reply,
@@ -143,21 +144,24 @@ def test_the_docs_name_the_modes_options_and_commands_of_a_preset(preset: str) -
     assert named <= set(re.findall(r"`([^`\n]+)`", chapter))
 
 
-@pytest.mark.parametrize("preset", [preset for preset in PRESETS if preset != "offline"])
-async def test_a_preset_asks_its_model_with_the_key_and_the_instructions(preset: str, project: Path) -> None:
+def asked_as(preset: str, request: http_server.Request) -> bool:
+    """Whether a request carries the key, the instructions of the preset and those of the project."""
+    key = f"{request.headers.get('authorization')}{request.headers.get('x-api-key')}"
+    body = json.dumps(request.json)
+    first_line = json.dumps(str(configuration(preset).agent.instructions).split("\n")[0])[1:-1]
+    return "sk-loopback" in key and first_line in body and "Tabs, not spaces." in body
+
+
+@pytest.mark.parametrize("preset", ["architect", "team-gateway"])
+async def test_a_preset_asks_its_first_model_with_the_key_and_the_instructions(preset: str, project: Path) -> None:
     config = configuration(preset)
-    first = next(iter(config.models.values()))
-    answer = ADAPTERS[first.provider or ""](Said(["Hello."]))
-    async with http_server.HttpServer(answer) as server:
-        overlay = on_loopback(preset, server.url, project)
-        async with conversation(overlay, project, environment={"LOOPBACK_KEY": "sk-loopback"}) as talk:
+    key, first = next(iter(config.models.items()))
+    async with http_server.HttpServer(ADAPTERS[first.provider or ""](Said(["Hello."]))) as server:
+        async with conversation(on_loopback(preset, server.url, project), project, environment=KEY) as talk:
             assert await talk.said("hi") == "Hello."
     [request] = server.requests
-    assert request.json["model"] == (first.id or next(iter(config.models)))
-    assert "sk-loopback" in f"{request.headers.get('authorization')}{request.headers.get('x-api-key')}"
-    body = json.dumps(request.json)
-    assert json.dumps(str(config.agent.instructions).split("\n")[0])[1:-1] in body
-    assert "Tabs, not spaces." in body, "AGENTS.md is read"
+    assert request.json["model"] == (first.id or key)
+    assert asked_as(preset, request)
 
 
 def effort(request: http_server.Request) -> Any:
@@ -168,8 +172,13 @@ def effort(request: http_server.Request) -> Any:
 # ------------------------------------------------------------------------------------------- keys and models
 
 
-async def test_without_a_key_the_answer_says_which_one_is_missing(project: Path) -> None:
-    async with conversation(Path("preset:coder"), project, environment=NO_KEYS) as talk:
+async def test_a_preset_is_run_by_its_name_and_without_a_key_says_which_one_is_missing(project: Path) -> None:
+    async with agent_process(Path("preset:coder"), environment=NO_KEYS, initialize=False) as agent:
+        answer = await agent.initialize()
+        assert (answer["agentInfo"]["name"], answer["agentInfo"]["title"]) == ("agentoml-coder", "Coder")
+        prompts = {"image": True, "audio": False, "embeddedContext": True}
+        assert answer["agentCapabilities"]["promptCapabilities"] == prompts
+        talk = Conversation(agent, await agent.new_session(project), project)
         assert "environment variable ANTHROPIC_API_KEY is not set" in await talk.said("hi")
         assert (await talk.set("model", "sol"))["model"] == "sol"
         assert "environment variable OPENAI_API_KEY is not set" in await talk.said("hi")
@@ -208,10 +217,11 @@ def test_ids_sizes_and_prices_are_those_of_the_map_that_ships_with_litellm(prese
 async def test_ask_has_only_tools_that_read_and_reads_no_secrets(project: Path) -> None:
     async with http_server.HttpServer(anthropic.reply(Said(["Here."]))) as server:
         overlay = on_loopback("ask", server.url, project)
-        async with conversation(overlay, project, environment={"LOOPBACK_KEY": "sk"}) as talk:
+        async with conversation(overlay, project, environment=KEY) as talk:
             await talk.set("detail", "tour")
             await talk.said("where is this?")
     [request] = server.requests
+    assert asked_as("ask", request)
     told = {tool["name"] for tool in request.json["tools"]}
     assert told == {"read_file", "list_files", "search_files", "update_plan"}
     assert "end with what to read next" in json.dumps(request.json["system"])
@@ -220,21 +230,20 @@ async def test_ask_has_only_tools_that_read_and_reads_no_secrets(project: Path) 
         assert "There is no tool 'write_file'" in await talk.said("write")
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
-    [
-        ("code", {"write": "asked", "outside": "asked", "print": "asked", "push": "asked"}),
-        ("plan", {"write": "denied", "outside": "denied", "print": "asked", "push": "asked"}),
-        ("edits", {"write": "ran", "outside": "asked", "print": "asked", "push": "asked"}),
-        ("auto", {"write": "ran", "delete": "ran", "print": "ran", "push": "asked"}),
-    ],
-)
-async def test_coder_asks_as_much_as_its_mode_says(mode: str, expected: dict[str, str], project: Path) -> None:
+async def test_coder_asks_as_much_as_its_mode_says(project: Path) -> None:
+    expected = {
+        "code": {"write": "asked", "outside": "asked", "print": "asked", "push": "asked"},
+        "plan": {"write": "denied", "outside": "denied", "print": "asked", "push": "asked"},
+        "edits": {"write": "ran", "outside": "asked", "print": "asked", "push": "asked"},
+        "auto": {"write": "ran", "delete": "ran", "print": "ran", "push": "asked"},
+    }
+    always = {"read": "ran", "status": "ran", "secret": "denied"}
     async with conversation(played("coder", project), project, "reject_once") as talk:
-        if mode != "code":
+        assert await talk.listed("mode") == list(expected)
+        for mode, said in expected.items():
             await talk.set("mode", mode)
-        always = {"read": "ran", "status": "ran", "secret": "denied"}
-        assert await verdicts(talk, *expected, *always) == {**expected, **always}
+            found = await verdicts(talk, *always, *said)
+            assert found == {**always, **said}, mode
 
 
 async def test_coder_plans_with_more_thought_and_asks_how_to_go_on(project: Path) -> None:
@@ -242,13 +251,14 @@ async def test_coder_plans_with_more_thought_and_asks_how_to_go_on(project: Path
     answers = [anthropic.reply(said) for said in (Said(["Hm."]), calls, Said(["Go."]), Said(["Done."]))]
     async with http_server.HttpServer(*answers) as server:
         overlay = on_loopback("coder", server.url, project)
-        async with conversation(overlay, project, "1", environment={"LOOPBACK_KEY": "sk"}) as talk:
+        async with conversation(overlay, project, "1", environment=KEY) as talk:
             await talk.said("hi")
             await talk.set("model", "opus")
             assert await talk.set("mode", "plan") == {"mode": "plan", "model": "opus", "thought_level": "high"}
             await talk.said("plan it")
             assert shown(talk.options()) == {"mode": "edits", "model": "opus", "thought_level": "medium"}
             await talk.said("and now?")
+    assert all(asked_as("coder", request) for request in server.requests)
     tools = [{tool["name"] for tool in request.json["tools"]} for request in server.requests]
     assert ["exit_plan" in names for names in tools] == [False, True, False, False]
     assert [effort(request) for request in server.requests] == ["high", "high", "medium", "medium"]
@@ -265,11 +275,12 @@ async def test_reviewer_changes_nothing_until_it_is_to_mend(project: Path) -> No
 async def test_reviewer_has_a_command_that_brings_its_focus_along(project: Path) -> None:
     async with http_server.HttpServer(*[anthropic.reply(Said(["Fine."]))] * 2) as server:
         overlay = on_loopback("reviewer", server.url, project)
-        async with conversation(overlay, project, environment={"LOOPBACK_KEY": "sk"}) as talk:
+        async with conversation(overlay, project, environment=KEY) as talk:
             await talk.set("mode", "mend")
             await talk.said("/security main...")
             assert shown(talk.options())["mode"] == "mend", "it comes back"
             await talk.said("thanks")
+    assert all(asked_as("reviewer", request) for request in server.requests)
     systems = [json.dumps(request.json["system"]) for request in server.requests]
     assert ["Look only for security" in system for system in systems] == [True, False]
     assert "Review this change: main..." in json.dumps(server.requests[0].json["messages"])
@@ -292,8 +303,10 @@ async def test_local_models_are_those_that_are_known_and_those_that_a_server_lis
             return http_server.json_answer({"object": "list", "data": [{"id": name} for name in ids]})
         return openai.says("Hi.")
 
+    assert all(provider.api_key is None for provider in configuration("local-models").providers.values())
     async with http_server.HttpServer(*[answer] * 5) as server:
-        overlay = _overlay("local-models", f'providers.ollama.base_url = "{server.url}/v1"\n', project)
+        nobody = 'providers.vllm.base_url = "http://127.0.0.1:9/v1"\n'
+        overlay = _overlay("local-models", f'{nobody}providers.ollama.base_url = "{server.url}/v1"\n', project)
         async with conversation(overlay, project) as talk:
             assert [group["name"] for group in talk.option("model")["options"]] == ["Ollama", "vLLM", "LM Studio"]
             await talk.said("one")
@@ -301,16 +314,11 @@ async def test_local_models_are_those_that_are_known_and_those_that_a_server_lis
             assert "nomic-embed-text" not in await talk.listed("model")
             await talk.set("model", "devstral:24b")
             await talk.said("two")
+            await talk.set("model", "Qwen/Qwen3-Coder-30B-A3B-Instruct")
+            assert "127.0.0.1:9 refused the connection" in await talk.said("three")
     asked = [request.json for request in server.requests if request.method == "POST"]
     assert [body["model"] for body in asked] == ["gpt-oss:20b", "devstral:24b"]
     assert [body.get("reasoning_effort") for body in asked] == ["medium", None]
-
-
-async def test_local_models_need_no_key_and_say_when_nobody_serves_them(project: Path) -> None:
-    assert all(provider.api_key is None for provider in configuration("local-models").providers.values())
-    overlay = _overlay("local-models", 'providers.ollama.base_url = "http://127.0.0.1:9/v1"\n', project)
-    async with conversation(overlay, project) as talk:
-        assert "127.0.0.1:9 refused the connection" in await talk.said("hi")
 
 
 async def test_the_team_s_gateway_has_the_modes_that_the_team_wants(project: Path) -> None:
@@ -326,17 +334,6 @@ async def test_the_team_s_gateway_has_the_modes_that_the_team_wants(project: Pat
         await talk.set("mode", "unattended")
         alone = {"write": "ran", "test": "ran", "print": "denied", "delete": "denied", "secret": "denied"}
         assert await verdicts(talk, *alone) == alone
-
-
-async def test_a_preset_is_run_by_its_name(project: Path) -> None:
-    async with agent_process(Path("preset:ask"), environment=NO_KEYS, initialize=False) as agent:
-        answer = await agent.initialize()
-        assert (answer["agentInfo"]["name"], answer["agentInfo"]["title"]) == ("agentoml-ask", "Ask")
-        assert answer["agentCapabilities"]["promptCapabilities"] == {
-            "image": True, "audio": False, "embeddedContext": True,
-        }  # fmt: skip
-        session = await agent.new_session(project)
-        assert set(shown(session["configOptions"])) == {"model", "thought_level", "detail"}
 
 
 @pytest.mark.parametrize("text", re.findall(r"^```toml\n(.*?)^```$", DOCS, re.MULTILINE | re.DOTALL))
