@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
+from socket import socket
 
 import pytest
 
-from agent_process import RequestFailed, agent_process, choose, text
+from agent_process import RequestFailed, agent_process, choose, shown, text
 from servers import http_server, openai
 
 AGENT = """
@@ -143,3 +145,65 @@ async def test_a_second_prompt_while_one_runs_is_refused(tmp_path: Path) -> None
             assert (refused.value.code, refused.value.data) == (-32600, {"reason": "prompt_in_progress"})
             agent.notify("session/cancel", sessionId=session["sessionId"])
             assert (await asyncio.wait_for(running, 20))["stopReason"] == "cancelled"
+
+
+FALLBACK = """
+schema = 1
+[providers.big]
+adapter = "openai"
+base_url = "{url}/v1"
+retry = {{ attempts = 2, base = "1ms", max = "2ms" }}
+[providers.gone]
+adapter = "openai"
+base_url = "http://127.0.0.1:{closed}/v1"
+retry = {{ attempts = 2, base = "1ms", max = "2ms" }}
+[providers.small]
+adapter = "openai"
+base_url = "{url}/v1"
+[models.big]
+provider = "big"
+fallback = ["gone", "small"]
+[models.gone]
+provider = "gone"
+[models.small]
+provider = "small"
+[options.model]
+values_from = "models"
+"""
+
+
+async def test_a_provider_is_asked_again_and_what_stays_away_is_replaced(tmp_path: Path) -> None:
+    overloaded = http_server.json_answer({"error": {"message": "overloaded"}}, 503)
+    limited = http_server.json_answer({"error": {"message": "slow down"}}, 429, Retry_After="0")
+    answers = (overloaded, openai.says("Second try."), limited, overloaded, openai.says(" From the small one."))
+    with socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # taken and not listened at
+        async with http_server.HttpServer(*answers) as server:
+            config = tmp_path / "agent.toml"
+            config.write_text(FALLBACK.format(url=server.url, closed=closed.getsockname()[1]), encoding="utf-8")
+            async with agent_process(config) as agent:
+                session = await agent.new_session(tmp_path)
+                assert await agent.prompt(session, "one") == {"stopReason": "end_turn"}
+                assert agent.said() == "Second try."
+                assert await agent.prompt(session, "two") == {"stopReason": "end_turn"}
+                assert agent.said() == "Second try. From the small one."
+    assert [request.json["model"] for request in server.requests] == ["big"] * 4 + ["small"]
+    seen = [shown(update["configOptions"])["model"] for update in agent.updates("config_option_update")]
+    assert seen == ["gone", "small", "big"], "what answers is shown while it does"
+
+
+async def test_arguments_that_are_no_json_are_told_to_the_model_and_the_session_lives(tmp_path: Path) -> None:
+    wrong = openai.answer(
+        openai.tool_call(0, "one", "read_file", '{"path": "a.txt", "line": NaN}'), openai.finish("tool_calls")
+    )
+    async with http_server.HttpServer(wrong, openai.says("I see."), openai.says("Yes.")) as server:
+        config = tmp_path / "agent.toml"
+        config.write_text(AGENT.format(url=server.url), encoding="utf-8")
+        async with agent_process(config, environment=KEY) as agent:
+            session = await agent.new_session(tmp_path)
+            assert await agent.prompt(session, "read") == {"stopReason": "end_turn"}
+            assert await agent.prompt(session, "still there?") == {"stopReason": "end_turn"}
+    assert "NaN, which is no number that JSON has" in openai.tool_results(server.requests[1].json)["one"]
+    (call,) = (call for message in server.requests[2].json["messages"] for call in message.get("tool_calls", ()))
+    assert json.loads(call["function"]["arguments"], parse_constant=pytest.fail)
+    assert agent.updates("tool_call")[0]["status"] == "failed"

@@ -23,6 +23,7 @@ match = "*slow*"
 steps = [{ text = "Wait." }, { wait = "10m", text = "Never." }]
 [models.m]
 provider = "offline"
+cost = { input = 100.0, output = 100.0 }
 """
 
 
@@ -32,6 +33,7 @@ provider = "offline"
         ("turn = { model_calls = 2 }", "read", "the turn may make 2 model calls"),
         ("turn = { tool_calls = 1 }", "read", "the turn may make 1 tool calls"),
         ("session = { tokens = 1 }", "read", "the session may use 1 tokens"),
+        ("session = { cost_usd = 0.000001 }", "read", "the session may cost 1e-06 USD"),
         ('turn = { time = "200ms" }', "slow", "the turn may take 0.2 s"),
     ],
 )
