@@ -80,12 +80,33 @@ class Project(NamedTuple):
         """Whether the files are a layer. Broken ones of a trusted project are: nothing of them gets into force."""
         return self.status == "trusted" or (self.broken and self.record is not None and self.record.granted)
 
-    def changes(self) -> tuple[tuple[str, Kind | str, str], ...]:
-        """Return what is new ("+") and what is gone ("-") since the user said yes: (sign, kind, line)."""
-        before = self.record.claims if self.record is not None and self.record.granted else ()
+    def wanted(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+        """Return what the user must agree to: (title, (sign, line) ...).
+
+        Where they agreed to something else before, only what is new ("+") and what is gone ("-").
+        """
+        said = [("-", str(claim.kind), claim.line()) for claim in self.claims]
+        if self.status == "changed":
+            said = self._changes()
+        groups = (
+            (title, tuple((sign, line) for sign, its, line in said if its == kind)) for kind, title in KINDS.items()
+        )
+        return tuple((title, lines) for title, lines in groups if lines)
+
+    @property
+    def silence(self) -> str:
+        """Why nothing is wanted, where that is so."""
+        if self.wanted():
+            return ""
+        if self.status == "changed":
+            return "What changed is not shown, as it may be a secret."
+        return "It only says names and words."
+
+    def _changes(self) -> list[tuple[str, str, str]]:
+        before = self.record.claims if self.record is not None else ()
         now = [(claim.kind, claim.line()) for claim in self.claims]
-        gone = (("-", *claim) for claim in before if claim not in now)
-        return (*gone, *(("+", *claim) for claim in now if claim not in before))
+        gone = [("-", *claim) for claim in before if claim not in now]
+        return gone + [("+", *claim) for claim in now if claim not in before]
 
 
 def project(root: Path, file: Path, texts: Sequence[Text]) -> Project:
@@ -130,7 +151,7 @@ def claims(texts: Sequence[Text]) -> Iterator[Claim]:
     """Yield what texts say beyond names and words: whatever can't be shown to be harmless is a claim."""
     for text in texts:
         for path, value in _leaves(document(text.content).values):
-            if not _is_harmless(path):
+            if not _is_harmless(path, value):
                 yield Claim(_kind(path), path, value, _shown(path, value))
 
 
@@ -142,7 +163,7 @@ def _leaves(table: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyP
             yield (*path, key), value
 
 
-def _is_harmless(path: KeyPath) -> bool:
+def _is_harmless(path: KeyPath, value: Any) -> bool:
     if path[0] in ("schema", "extends"):
         return True
     keys = _HARMLESS.get(str(path[0]), frozenset())
@@ -153,7 +174,7 @@ def _is_harmless(path: KeyPath) -> bool:
         inner, keys = inner[1:], _NAMED
     if inner[:1] == ("set",) and path[0] != "agent":
         inner, keys = inner[1:], _SAID
-    return not inner or inner[0] in keys  # an entry without keys says nothing
+    return inner[0] in keys if inner else value == {}  # an entry without keys says nothing
 
 
 def _kind(path: KeyPath) -> Kind:

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field
 
 from agentoml.config import trust
-from agentoml.config.trust import KINDS, Project
+from agentoml.config.trust import Project
 from agentoml.errors import ConnectionLost, RemoteError
 from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
@@ -110,19 +110,9 @@ def _title(project: Project) -> str:
 
 def _shown(project: Project) -> dict[str, Any]:
     """Return what the user is shown: all that would run, be reached and be loosened, or what of it is new or gone."""
-    content = messages.content_item(messages.text_block("\n".join(lines(project))))
+    lines = []
+    for title, wanted in project.wanted():
+        lines += [f"{title}:", *(f"{sign} `{line}`" for sign, line in wanted), ""]
+    text = "\n".join([*lines, f"{project.silence} It stands in {project.file}".strip()])
+    content = messages.content_item(messages.text_block(text))
     return {"kind": "other", "status": "pending", "content": [content]}
-
-
-def lines(project: Project) -> list[str]:
-    """Return what a project wants, kind by kind; where it was trusted before, what is new (+) and gone (-)."""
-    changed = project.status == "changed"
-    said = project.changes() if changed else tuple(("-", claim.kind, claim.line()) for claim in project.claims)
-    shown = []
-    for kind, title in KINDS.items():
-        here = [f"{sign} `{line}`" for sign, its, line in said if its == kind]
-        shown += [f"{title}:", *here, ""] if here else []
-    if not said:
-        nothing = "What changed is not shown, as it may be a secret." if changed else "It says only names and words."
-        shown = [nothing, ""]
-    return [*shown, f"It stands in {project.file}"]
