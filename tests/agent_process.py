@@ -21,7 +21,8 @@ from attrs import define, field
 
 from schema_frames import check_frame
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 45.0
+"""A machine may be busy: what is waited for comes at once, or not at all."""
 
 Frame = dict[str, Any]
 

@@ -16,7 +16,8 @@ from agentoml.snapshot.mounts import mounts_text
 from agentoml.snapshot.store import Record, State, Store
 from agentoml.snapshot.watch import Hints, system_hints, watch
 
-WAIT_SECONDS = 15.0
+WAIT_SECONDS = 45.0
+"""A machine may be busy: what is waited for comes at once, or not at all."""
 
 
 def agent(*models: str, more: str = "") -> str:

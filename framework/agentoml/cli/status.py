@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from agentoml.cli.running import EXIT_NONE, no_agents, of_config, title
@@ -51,7 +51,7 @@ def _text(agent: RunningAgent) -> str:
 
 
 def _local(time: str) -> str:
-    return datetime.fromisoformat(time).astimezone(UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromisoformat(time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _sessions(sessions: list[Any]) -> str:

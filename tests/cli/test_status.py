@@ -1,0 +1,87 @@
+"""What `agentoml status` prints; real agents answer in tests/acceptance/test_control.py."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentoml.cli import running, status
+from agentoml.control.client import RunningAgent
+
+STATUS: dict[str, Any] = {
+    "pid": 7,
+    "version": "0.1.0",
+    "config": "/team/agent.toml",
+    "state": "in force",
+    "generation": 3,
+    "fingerprint": "0123456789abcdef",
+    "loadedAt": "2026-11-21T10:00:00+00:00",
+    "sessions": [],
+    "problems": [],
+    "held": [],
+    "lastAttempt": None,
+}
+
+
+def agents(monkeypatch: pytest.MonkeyPatch, *statuses: dict[str, Any] | None) -> None:
+    found = [RunningAgent(7 + number, Path("/s"), one) for number, one in enumerate(statuses)]
+    monkeypatch.setattr(running, "running_agents", lambda: iter(found))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+
+
+def test_an_agent_is_told_with_what_it_serves(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sessions = [{"id": "s1", "cwd": "/p", "turn": True}, {"id": "s2", "cwd": "/q", "turn": False}]
+    agents(monkeypatch, {**STATUS, "sessions": sessions})
+    assert status.main([]) == 0
+    assert capsys.readouterr().out == (
+        "pid 7  /team/agent.toml\n"
+        "  the files are in force\n"
+        "  generation 3 (0123456789abcdef), since 2026-11-21 10:00:00\n"
+        "  2 sessions\n"
+        "    s1  /p  (a turn runs)\n"
+        "    s2  /q\n"
+    )
+
+
+def test_problems_and_what_waits_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = {"file": "agent.toml", "line": 3, "column": 1, "message": "unknown key"}
+    agents(
+        monkeypatch,
+        {**STATUS, "state": "last good", "problems": [problem]},
+        {**STATUS, "state": "held", "config": None, "held": [{"sentence": "more is allowed"}]},
+        None,
+    )
+    assert status.main([]) == 0
+    first, second, third = capsys.readouterr().out.split("\n\n")
+    assert "  agent.toml:3:1: unknown key" in first.splitlines()
+    assert second.startswith("pid 8  your own configuration, or the offline preset\n")
+    assert "  waits: more is allowed" in second.splitlines()
+    assert third == "pid 9\n  does not answer\n"
+
+
+def test_only_agents_of_the_configuration_that_was_named_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config, link = tmp_path / "agent.toml", tmp_path / "link.toml"
+    config.write_text("")
+    link.symlink_to(config)
+    agents(monkeypatch, {**STATUS, "config": str(config)}, {**STATUS, "pid": 8}, {**STATUS, "pid": 9, "config": None})
+    assert status.main([str(link), "--json"]) == 0
+    assert [one["pid"] for one in json.loads(capsys.readouterr().out)] == [7]
+
+
+def test_without_an_agent_the_exit_code_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents(monkeypatch)
+    assert status.main([]) == 1
+    assert capsys.readouterr().out == "no agent runs\n"
+    assert status.main(["--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == []
