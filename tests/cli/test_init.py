@@ -6,6 +6,7 @@ import pytest
 
 from agentoml import assets
 from agentoml.cli.init import main, templates
+from agentoml.cli.schema import schema_text
 
 TEMPLATES = assets.folder("templates")
 
@@ -19,6 +20,13 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+def written(template: str) -> dict[str, bytes]:
+    """What is to be there: the files of the template, and the schema that its configuration names."""
+    found = files(TEMPLATES / template)
+    found["agent.toml"] = b"#:schema agentoml.schema.json\n" + found["agent.toml"]
+    return {**found, "agentoml.schema.json": schema_text().encode()}
+
+
 def test_each_template_says_what_it_is() -> None:
     assert list(templates()) == ["catalog", "mcp", "minimal", "team"]
     assert all(about.endswith(".") and "#" not in about for about in templates().values())
@@ -29,16 +37,16 @@ def test_its_files_are_written_into_a_folder_that_need_not_be_there(
     template: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([template, "new/folder"]) == 0
-    assert files(Path("new/folder")) == files(TEMPLATES / template)
+    assert files(Path("new/folder")) == written(template)
     shown = capsys.readouterr().out
-    assert all(f"wrote new/folder/{name}\n" in shown for name in files(TEMPLATES / template))
+    assert all(f"wrote new/folder/{name}" in shown for name in written(template))
     assert "agentoml check new/folder/agent.toml\n" in shown
     assert f"agentoml run {Path.cwd()}/new/folder/agent.toml\n" in shown
 
 
 def test_without_words_the_minimal_one_is_written_here(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
-    assert files(Path()) == files(TEMPLATES / "minimal")
+    assert files(Path()) == written("minimal")
     assert "  agentoml chat agent.toml\n" in capsys.readouterr().out
 
 

@@ -9,10 +9,14 @@ import sys
 from pathlib import Path
 
 from agentoml import assets
+from agentoml.cli.schema import write_schema
+from agentoml.config.json_schema import FILE
 from agentoml.config.problems import did_you_mean, quoted
 
 AGENT = "agent.toml"
 """The file that every template has: the configuration itself."""
+
+SCHEMA_LINE = f"#:schema {FILE}\n".encode()
 
 EXIT_USAGE = 2
 
@@ -26,6 +30,7 @@ def main(args: list[str]) -> int:
             for file in _files(arguments.template):
                 _write(_source(arguments.template) / file, arguments.dir / file)
                 print(f"wrote {arguments.dir / file}")
+            print(f"wrote {write_schema(arguments.dir)}: editors with taplo complete and check by it")
         except OSError as error:
             refused = f"{arguments.dir} can't be written: {(error.strerror or type(error).__name__).lower()}"
     if refused:
@@ -77,8 +82,10 @@ def _occupied(template: str, folder: Path) -> str:
 
 
 def _write(source: Path, target: Path) -> None:
+    """Write one file; the configuration begins with the name of its schema, as editors look for it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("xb") as stream:
+        stream.write(SCHEMA_LINE if target.name == AGENT else b"")
         stream.write(source.read_bytes())
 
 
