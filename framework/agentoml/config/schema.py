@@ -10,7 +10,7 @@ from typing import Any, Literal
 from attrs import frozen
 
 from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
-from agentoml.config.profile import LANGUAGE, LATER, Limits, ProfileKeys, Value, key, table
+from agentoml.config.profile import LATER, Limits, ProfileKeys, Value, key, table
 from agentoml.config.unit_tests import UnitTest
 
 # ---------------------------------------------------------------------------------------- agent and options
@@ -284,7 +284,7 @@ class ToolDefinition:
 
 @frozen
 class McpServer(Value):
-    """`[mcp.x]`: an MCP server."""
+    """`[mcp.x]`: an MCP server. One that ends by itself is started again with the next prompt."""
 
     enabled: bool = key("on unless a patch says otherwise", default=True)
     command: tuple[str, ...] | None = key("argv of a server on stdio")
