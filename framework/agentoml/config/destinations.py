@@ -33,7 +33,7 @@ def without_secrets(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def secrets_left_behind(below: Mapping[str, Any], after: Mapping[str, Any], path: Path, key: str) -> list[Problem]:
     """Return a warning for each secret below that no table above brought along: `after` is what they make."""
-    lost = [("api_key",)] if "api_key" in below and "api_key" not in after else []
+    lost: list[tuple[str, ...]] = [("api_key",)] if "api_key" in below and "api_key" not in after else []
     for name in sorted(_SECRET_TABLES):
         table = below.get(name)
         there = after.get(name, {})
@@ -42,8 +42,7 @@ def secrets_left_behind(below: Mapping[str, Any], after: Mapping[str, Any], path
     return [
         Problem(
             "AGT353",
-            f"the inherited {shown('.'.join(secret)) if len(secret) == 1 else shown(secret[1])} does not go along"
-            f" to another {shown(key)}",
+            f"the inherited {shown(secret[-1])} does not go along to another {shown(key)}",
             (*path, key),
             hint=f"a secret goes only where it was declared to go: write {'.'.join(secret)} beside it",
             at="key",

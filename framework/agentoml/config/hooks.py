@@ -165,7 +165,11 @@ def _secret(value: Any, _: Any) -> Secret:
             raise finding("AGT107", "this names nothing")
     except Findings as findings:
         raise Findings(findings.under(place)) from None
-    return Secret(**{place: given})
+    return Secret(
+        env=given if place == "env" else None,
+        file=given if place == "file" else None,
+        keyring=given if place == "keyring" else None,
+    )
 
 
 def _text_file(value: Any, _: Any) -> TextFile:

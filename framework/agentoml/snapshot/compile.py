@@ -11,13 +11,10 @@ from agentoml.permissions.sets import compile_sets
 from agentoml.snapshot.link import Linked
 from agentoml.snapshot.linking.option_tables import OptionTable
 from agentoml.snapshot.linking.wiring import wiring
-from agentoml.snapshot.patches import Patch, freeze, text_of
+from agentoml.snapshot.patches import Patch, base_permissions, freeze, text_of
 from agentoml.snapshot.resolving.fold import edited_commands
 from agentoml.snapshot.snapshot import Base, Command, Option, Snapshot
 from agentoml.snapshot.tool_names import tool_kinds
-
-NOT_GIVEN_PERMISSIONS = ("standard",)
-"""What a call is judged by where `[agent] permissions` says nothing."""
 
 
 def compile_(linked: Linked) -> Snapshot:
@@ -77,7 +74,7 @@ def _base(agent: Agent, patch: Patch, commands: Iterable[str]) -> Base:
         offered = edited_commands(offered, agent.commands, offered)
     return Base(
         patch=patch,
-        permissions=agent.permissions.apply(NOT_GIVEN_PERMISSIONS) if agent.permissions else NOT_GIVEN_PERMISSIONS,
+        permissions=base_permissions(agent),
         auto_answers=agent.auto_answers.apply(()) if agent.auto_answers else (),
         context_files=agent.context_files.apply(()) if agent.context_files else (),
         commands=offered,

@@ -16,12 +16,13 @@ from agentoml.snapshot.linking.catalog import catalog
 from agentoml.snapshot.linking.option_tables import OptionTable, option_tables
 from agentoml.snapshot.linking.options import built_option
 from agentoml.snapshot.linking.owners import Clash, owners, ownership
+from agentoml.snapshot.linking.permission_warnings import permission_warnings
 from agentoml.snapshot.linking.places import place_of
 from agentoml.snapshot.linking.references import name_problems
 from agentoml.snapshot.linking.values import Values
 from agentoml.snapshot.linking.warnings import base_warnings, forcing_warnings
 from agentoml.snapshot.linking.wiring import Edge, edges, working_order
-from agentoml.snapshot.patches import Key, Patch
+from agentoml.snapshot.patches import Key, Patch, base_permissions
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
 from agentoml.snapshot.tool_names import ToolTables, tool_kinds
 
@@ -67,7 +68,11 @@ def link(config: Config) -> Linked:
         raise ConfigError(problems)
     base = values.patch(config.agent)
     owning = {name: ownership(option, owned, base, models) for name, option in options.items()}
-    warnings = (*base_warnings(owning), *forcing_warnings(config, tables, options, owned, models))
+    warnings = (
+        *base_warnings(owning),
+        *forcing_warnings(config, tables, options, owned, models),
+        *permission_warnings(config, base_permissions(config.agent), tables, options),
+    )
     return Linked(config, models, values, base, options, as_values, owned, owning, order, warnings)
 
 

@@ -18,6 +18,7 @@ Key = tuple[str, ...]
 parameters ("params", "thinking", "budget"), or a server ("mcp", "github")."""
 
 MODEL: Key = ("model",)
+NOT_GIVEN_PERMISSIONS = ("standard",)
 SINGLE_KEYS = ("model", "summary_model", "reasoning", "variant", "instructions")
 
 
@@ -116,6 +117,11 @@ def patch_of(keys: ProfileKeys, model_key: Callable[[str], str]) -> Patch:
         limits=_one(keys.limits),
     )
     return NOTHING if patch == NOTHING else patch
+
+
+def base_permissions(agent: ProfileKeys) -> tuple[str, ...]:
+    """Return the permission sets of the base; where nothing is said of them, `standard`: never "no rules"."""
+    return agent.permissions.apply(NOT_GIVEN_PERMISSIONS) if agent.permissions else NOT_GIVEN_PERMISSIONS
 
 
 def _one(value: Any) -> tuple[Any, ...]:

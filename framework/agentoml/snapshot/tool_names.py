@@ -64,11 +64,11 @@ class ToolTables:
 
     def call(self, tool: str, args: Mapping[str, Any]) -> Call:
         """Return a call as permissions see it: with its kind, its declared paths and the host it asks."""
-        paths = tuple(str(args[name]) for name in self._locations(tool) if name in args)
+        paths = tuple(str(args[name]) for name in self.locations(tool) if name in args)
         url = args.get("url") if tool == "fetch_url" else None
         return Call(tool, self.kind(tool), args, paths, host_of(url) if isinstance(url, str) else None)
 
-    def _locations(self, tool: str) -> tuple[str, ...]:
+    def locations(self, tool: str) -> tuple[str, ...]:
         """Return the arguments of a tool that are paths."""
         declared = most_specific(self.kinds, tool)
         if declared is not None and declared.locations:
