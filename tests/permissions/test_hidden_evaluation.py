@@ -55,6 +55,8 @@ def judged(line: str) -> str:
         "find rm -exec {} ';'",
         "find . -exec bash -c {} ';'",
         "$'r\\x6d' a",
+        "a[1&]=2 rm a",
+        "a[b[1] ]=2 rm a",
     ],
 )
 def test_what_bash_evaluates_behind_our_back_is_not_allowed(line: str) -> None:

@@ -71,6 +71,7 @@ class _Building:
     hidden: bool = False
     brace: int | None = None
     bracket: int | None = None
+    depth: int = 0
 
     def add(self, char: str, *, quoted: bool) -> None:
         """Add text that stays; unquoted globs and braces are noted."""
@@ -91,10 +92,16 @@ class _Building:
 
     def _bracket(self, char: str) -> None:
         """Note a bracket: `[`, then `]`. It counts from its start; without its end it is a character like others."""
+        self.depth = max(self.depth + {"[": 1, "]": -1}.get(char, 0), 0)
         if char == "[" and self.bracket is None:
             self.bracket = len(self.text)
         elif char == "]" and self.bracket is not None:
             self._expands(many=True, at=self.bracket)
+
+    @property
+    def in_subscript(self) -> bool:
+        """Whether a name with an open bracket stands here: shells read on to its end, whatever comes."""
+        return self.depth > 0 and self.bracket is not None and bool(_NAME.fullmatch(self.text[: self.bracket]))
 
     def _brace(self, char: str) -> None:
         """Note a brace expansion: `{`, then `,` or `..`. It counts from its start, also where no `}` follows."""
@@ -148,7 +155,7 @@ class WordReader(ABC):
         begin = self.at
         while not self.word_ends(char := self.peek()):
             self._piece(building, char)
-        if self.at == begin:
+        if self.at == begin or building.in_subscript:
             raise ParseError
         return building.word()
 
