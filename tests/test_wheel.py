@@ -79,6 +79,12 @@ def test_the_installed_command_serves_the_offline_agent(installed: Path, tmp_pat
     assert agent.returncode == 0
 
 
+def test_the_installed_command_has_templates_and_presets(installed: Path, tmp_path: Path) -> None:
+    agentoml = installed / "bin" / "agentoml"
+    assert "wrote ours/prompts/house-rules.md" in output([agentoml, "init", "team", "ours"], cwd=tmp_path)
+    assert output([agentoml, "check", "ours/agent.toml"], cwd=tmp_path).startswith("OK: 2 models, 4 modes")
+
+
 def asked(agent: subprocess.Popen[str], method: str, params: dict[str, Any]) -> dict[str, Any]:
     assert agent.stdin is not None and agent.stdout is not None
     agent.stdin.write(json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}) + "\n")
