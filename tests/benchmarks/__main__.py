@@ -2,6 +2,7 @@
 
 import platform
 
+import catalogs
 import imports
 import startup
 import streaming
@@ -10,3 +11,4 @@ print(f"Python {platform.python_version()}, medians: ours, baseline, ratio pair 
 startup.main()
 streaming.main()
 imports.main()
+catalogs.main()

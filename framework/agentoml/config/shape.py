@@ -30,7 +30,8 @@ Found = Iterator[Problem]
 
 def shape_problems(table: object, raw: Mapping[str, Any]) -> list[Problem]:
     """Return what is wrong with a structured table; `raw` tells which keys are given. Paths begin at the table."""
-    return [problem for kind, check in _CHECKS if isinstance(table, kind) for problem in check(table, raw)]
+    check = _CHECKS.get(type(table))
+    return list(check(table, raw)) if check is not None else []
 
 
 def _problem(code: str, message: str, key: str | tuple[str | int, ...] = (), hint: str = "") -> Problem:
@@ -355,30 +356,30 @@ def _extension(extension: schema.Extension, raw: Mapping[str, Any]) -> Found:
 
 Check = Callable[[Any, Mapping[str, Any]], Found]
 
-_CHECKS: tuple[tuple[type, Check], ...] = (
-    (schema.Config, _config),
-    (schema.Agent, _agent),
-    (schema.Option, _option),
-    (schema.ConditionalDefault, _conditional_default),
-    (schema.Provider, _provider),
-    (schema.Retry, _retry),
-    (schema.ScriptStep, _script_step),
-    (schema.ScriptReply, _script_reply),
-    (schema.Model, _model),
-    (schema.ModelLimit, _model_limit),
-    (schema.Cost, _cost),
-    (schema.Reasoning, _reasoning),
-    (schema.Catalog, _catalog),
-    (Budget, _budget),
-    (schema.Rule, _rule),
-    (schema.PermissionSet, _permission_set),
-    (schema.Example, _example),
-    (schema.ToolDefinition, _tool),
-    (schema.Choice, _choice),
-    (schema.Parameter, _parameter),
-    (schema.McpServer, _mcp_server),
-    (schema.Command, _command),
-    (schema.Extension, _extension),
-    (Given, _given),
-    (UnitTest, _unit_test),
-)
+_CHECKS: Mapping[type, Check] = {
+    schema.Config: _config,
+    schema.Agent: _agent,
+    schema.Option: _option,
+    schema.ConditionalDefault: _conditional_default,
+    schema.Provider: _provider,
+    schema.Retry: _retry,
+    schema.ScriptStep: _script_step,
+    schema.ScriptReply: _script_reply,
+    schema.Model: _model,
+    schema.ModelLimit: _model_limit,
+    schema.Cost: _cost,
+    schema.Reasoning: _reasoning,
+    schema.Catalog: _catalog,
+    Budget: _budget,
+    schema.Rule: _rule,
+    schema.PermissionSet: _permission_set,
+    schema.Example: _example,
+    schema.ToolDefinition: _tool,
+    schema.Choice: _choice,
+    schema.Parameter: _parameter,
+    schema.McpServer: _mcp_server,
+    schema.Command: _command,
+    schema.Extension: _extension,
+    Given: _given,
+    UnitTest: _unit_test,
+}

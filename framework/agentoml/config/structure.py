@@ -103,14 +103,17 @@ def _table_hook(kind: type, strict: Converter, gates: bool) -> Hook:
     build: Hook = make_dict_structure_fn(kind, strict)
     known = {attribute.name for attribute in attrs.fields(kind)}
     later = {attribute.name for attribute in attrs.fields(kind) if gates and attribute.metadata["later"]}
+    usable = known - later
 
     def hook(value: Any, _: Any) -> Any:
         if type(value) is not dict:
             raise wrong_type("a table", value)
-        problems = [unknown_key(kind, key, value[key]) for key in value if key not in known]
-        waiting = [key for key in value if key in later]
-        problems += [_not_yet(key) for key in waiting]
-        given = {key: item for key, item in value.items() if key in known and key not in later} if problems else value
+        problems: list[Problem] = []
+        given = value
+        if not value.keys() <= usable:
+            problems += (unknown_key(kind, key, value[key]) for key in value if key not in known)
+            problems += (_not_yet(key) for key in value if key in later)
+            given = {key: item for key, item in value.items() if key in usable}
         try:
             table = build(given, kind)
         except ClassValidationError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agentoml.config.schema import Model
 from agentoml.snapshot.patches import freeze
-from agentoml.snapshot.snapshot import Catalog, CatalogModel, Variant
+from agentoml.snapshot.snapshot import EMPTY, Catalog, CatalogModel, Variant
 
 
 def catalog(tables: Mapping[str, Model]) -> Catalog:
@@ -34,8 +34,8 @@ def _model(key: str, model: Model) -> CatalogModel:
         capabilities=frozenset(capabilities),
         capabilities_known=model.capabilities is not None,
         reasoning=model.reasoning,
-        params=freeze(model.params),
-        variants=freeze(variants),
+        params=freeze(model.params) if model.params else EMPTY,
+        variants=freeze(variants) if variants else EMPTY,
         fallback=model.fallback,
         entry=key,
     )
