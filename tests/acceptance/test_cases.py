@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
@@ -12,17 +11,11 @@ from attrs import evolve
 from agent_process import RequestFailed, agent_process
 from cases_process import moved, running
 from cases_runner import EVERYTHING, SHARED_CASES, Case, cases, play, read_case
-from fork_server import ForkServer, fork_server
+from fork_server import ForkServer
 
 ALL = [(folder, read_case(folder)) for folder in cases()]
 REFUSED = [(folder, case) for folder, case in ALL if case.load_error]
 PLAYED = [(folder, case) for folder, case in ALL if not case.load_error and case.trusted]
-
-
-@pytest.fixture(scope="module")
-def processes() -> Iterator[ForkServer]:
-    with fork_server() as server:
-        yield server
 
 
 def name(folder: Path | Case) -> str:
