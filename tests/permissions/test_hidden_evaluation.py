@@ -56,6 +56,8 @@ def judged(line: str) -> str:
         "find . -exec bash -c {} ';'",
         "$'r\\x6d' a",
         "a[1&]=2 rm a",
+        "time coproc rm a",
+        "time -p -- coproc <> file rm a",
         "a[b[1] ]=2 rm a",
     ],
 )

@@ -14,7 +14,9 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _REDIRECTION = re.compile(r"(\d*)(&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||>|<)")
 _VARIABLE_DESCRIPTOR = re.compile(r"\{\w+\}[<>]", re.ASCII)
 _DESCRIPTOR = re.compile(r"\d+-?|-")
-_TIMED_ODDLY = frozenset(("!", "time", "function", "[["))
+_TIMED_ODDLY = frozenset(
+    ("!", "time", "function", "[[", "coproc", "{", "if", "while", "until", "for", "case", "select")
+)
 
 
 @frozen
@@ -201,4 +203,4 @@ def _is_odd(words: list[Word]) -> bool:
     """Return whether a reserved word makes more of these words than a program and its arguments."""
     if words[0].text == "[[":
         return words[-1].text != "]]"
-    return words[0].text == "time" and any(word.text in _TIMED_ODDLY for word in words[1:3])
+    return words[0].text == "time" and any(word.text in _TIMED_ODDLY for word in words[1:5])
