@@ -55,8 +55,8 @@ class Agent:
 
     def __attrs_post_init__(self) -> None:
         self.providers = Providers(self.vault)
-        base = self._servings[None] = Serving(Store(self.config), self.client, self.vault)
-        self.control = ControlServer(Answers(base.store, base.sessions, base.facts).answer)
+        self._servings[None] = Serving(Store(self.config), self.client, self.vault)
+        self.control = ControlServer(Answers(self.config, lambda: tuple(self._servings.values())).answer)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""
@@ -105,6 +105,9 @@ class Agent:
             raise InvalidRequest("a prompt is running in this session", reason="prompt_in_progress")
         turn = Turn(session, session.snapshot, self.providers, self.tools)
         session.turn = asyncio.create_task(turn.run(params["prompt"]))
+        stores = [one.store for one in self._servings.values()]
+        for store in stores:  # its tools may write to the files of any of them
+            store.turn_began()
         serving.reloads.turn_began(session)
         try:
             return await asyncio.shield(session.turn)
@@ -113,7 +116,8 @@ class Agent:
             return {"stopReason": "cancelled"}
         finally:
             session.turn = None
-            serving.reloads.turn_ended()
+            for store in stores:
+                store.turn_ended()
 
     async def cancel(self, params: Params) -> Params:
         """session/cancel: a notification; sent as a request it is answered too."""

@@ -94,8 +94,10 @@ async def test_status_tells_what_is_served_and_what_is_wrong(
         session = await agent.new_session(tmp_path)
         await listening(agent, runtime)
         code, out = await said(capsys, status, str(config), "--json")
-        [told] = json.loads(out)
-        assert (code, told["pid"], told["config"], told["state"]) == (0, agent.process.pid, str(config), "in force")
+        [found] = json.loads(out)
+        assert (code, found["pid"], found["config"]) == (0, agent.process.pid, str(config))
+        [told] = found["served"]
+        assert (told["project"], told["state"]) == (None, "in force")
         assert told["sessions"] == [{"id": session["sessionId"], "cwd": str(tmp_path), "turn": False}]
         assert (told["generation"], told["problems"], told["lastAttempt"]["trigger"]) == (1, [], "start")
         assert told["loadedAt"].endswith("+00:00")
@@ -123,7 +125,7 @@ async def test_r60_a_reload_that_is_waited_for_says_how_it_ended(
         await listening(agent, runtime)
         config.write_text(AGENT + TWO, encoding="utf-8")
         code, out = await said(capsys, reload, str(config), "--wait", "--json")
-        [told] = json.loads(out)
+        [[told]] = [found["served"] for found in json.loads(out)]
         assert (code, told["generation"]) == (0, 2)
         assert told["state"] in ("applied", "unchanged")  # the watcher may have been faster
         [update] = await agent.until(lambda: agent.updates("config_option_update"))
@@ -160,7 +162,7 @@ async def test_r61_a_dry_run_tells_what_widens_first_and_changes_nothing(
         await agent.prompt(session, "widen")
         await agent.until(lambda: states(agent)[-1] == "held")
         code, out = await said(capsys, reload, str(config), "--dry-run", "--json")
-        [told] = json.loads(out)
+        [[told]] = [found["served"] for found in json.loads(out)]
         assert (code, told["state"], told["restarts"]) == (3, "held", ["docs"])
         assert [change["widens"] for change in told["changes"]] == [True, True, False]
         assert told["sessions"] == [{"id": session["sessionId"], "cwd": str(tmp_path), "sees": ["model"]}]
@@ -280,6 +282,6 @@ async def test_a_hangup_has_the_files_read_again(config: Path, tmp_path: Path, r
         await agent.new_session(tmp_path)
         path = await listening(agent, runtime)
         agent.process.send_signal(signal.SIGHUP)
-        told = await asyncio.to_thread(ask, path, {"command": "reload", "wait": True})
+        [told] = (await asyncio.to_thread(ask, path, {"command": "reload", "wait": True}))["served"]
         assert (told["state"], told["generation"]) == ("unchanged", 1)
         assert (told["trigger"], told["attempt"]) in (("signal", 2), ("request", 3))

@@ -77,7 +77,7 @@ def answering(reload: str | None, call: str = "allow_once") -> dict[str, Any]:
 async def test_a_client_that_asks_for_it_is_told_of_every_attempt_that_matters(config: Path, tmp_path: Path) -> None:
     async with agent_process(config, initialize=False) as agent:
         result = await agent.initialize(HEARING)
-        assert result["agentCapabilities"]["_meta"] == {"agentoml": {"configChanged": {}}}
+        assert result["agentCapabilities"]["_meta"]["agentoml"]["configChanged"] == {}
         await agent.new_session(tmp_path)
         config.write_text(AGENT + TWO, encoding="utf-8")
         await agent.until(lambda: len(changes(agent)) == 2)

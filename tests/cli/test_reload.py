@@ -11,6 +11,7 @@ import pytest
 from agentoml.cli import reload, running
 from agentoml.control.client import NoAnswer, RunningAgent
 
+STATUS: dict[str, Any] = {"pid": 7, "config": "/team/agent.toml", "settings": []}
 WIDENS = {"area": "permissions", "name": "agent.auto_answers", "what": "changed", "widens": True, "restarts": False}
 MODEL = {"area": "models", "name": "two", "what": "added", "widens": False, "restarts": False}
 DOCS = {"area": "mcp", "name": "docs", "what": "changed", "widens": False, "restarts": True}
@@ -23,16 +24,14 @@ CHANGES = [
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    monkeypatch.setattr(
-        running, "running_agents", lambda: iter([RunningAgent(7, Path("/s"), {"config": "/team/agent.toml"})])
-    )
+    monkeypatch.setattr(running, "running_agents", lambda: iter([RunningAgent(7, Path("/s"), STATUS)]))
     return []
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]], **answer: Any) -> None:
     def ask(_path: Path, question: dict[str, Any], _seconds: float) -> dict[str, Any]:
         asked.append(question)
-        return answer
+        return {**STATUS, "served": [{"project": None, **answer}]}
 
     monkeypatch.setattr(reload, "ask", ask)
 
@@ -90,7 +89,7 @@ def test_how_it_ended_is_told_and_is_the_exit_code(
     assert capsys.readouterr().out.splitlines()[1] == f"  {said}"
     assert reload.main(["--wait", "--json"]) == code
     [entry] = json.loads(capsys.readouterr().out)
-    assert (entry["pid"], entry["config"], entry["state"]) == (7, "/team/agent.toml", state)
+    assert (entry["pid"], entry["config"], entry["served"][0]["state"]) == (7, "/team/agent.toml", state)
 
 
 def test_an_agent_that_does_not_answer_is_a_failure(

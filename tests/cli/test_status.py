@@ -13,9 +13,7 @@ from agentoml.cli import running, status
 from agentoml.control.client import RunningAgent
 
 STATUS: dict[str, Any] = {
-    "pid": 7,
-    "version": "0.1.0",
-    "config": "/team/agent.toml",
+    "project": None,
     "state": "in force",
     "generation": 3,
     "fingerprint": "0123456789abcdef",
@@ -25,6 +23,10 @@ STATUS: dict[str, Any] = {
     "held": [],
     "lastAttempt": None,
 }
+
+
+def serving(*served: dict[str, Any], config: str | None = "/team/agent.toml") -> dict[str, Any]:
+    return {"pid": 7, "version": "0.1.0", "config": config, "settings": [], "served": list(served)}
 
 
 def agents(monkeypatch: pytest.MonkeyPatch, *statuses: dict[str, Any] | None) -> None:
@@ -38,7 +40,7 @@ def test_an_agent_is_told_with_what_it_serves(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sessions = [{"id": "s1", "cwd": "/p", "turn": True}, {"id": "s2", "cwd": "/q", "turn": False}]
-    agents(monkeypatch, {**STATUS, "sessions": sessions})
+    agents(monkeypatch, serving({**STATUS, "sessions": sessions}))
     assert status.main([]) == 0
     assert capsys.readouterr().out == (
         "pid 7  /team/agent.toml\n"
@@ -54,8 +56,8 @@ def test_problems_and_what_waits_are_told(monkeypatch: pytest.MonkeyPatch, capsy
     problem = {"file": "agent.toml", "line": 3, "column": 1, "message": "unknown key"}
     agents(
         monkeypatch,
-        {**STATUS, "state": "last good", "problems": [problem]},
-        {**STATUS, "state": "held", "config": None, "held": [{"sentence": "more is allowed"}]},
+        serving({**STATUS, "state": "last good", "problems": [problem]}),
+        serving({**STATUS, "state": "held", "held": [{"sentence": "more is allowed"}]}, config=None),
         None,
     )
     assert status.main([]) == 0
@@ -72,9 +74,9 @@ def test_only_agents_of_the_configuration_that_was_named_are_told(
     config, link = tmp_path / "agent.toml", tmp_path / "link.toml"
     config.write_text("")
     link.symlink_to(config)
-    agents(monkeypatch, {**STATUS, "config": str(config)}, {**STATUS, "pid": 8}, {**STATUS, "pid": 9, "config": None})
+    agents(monkeypatch, serving(STATUS, config=str(config)), serving(STATUS), serving(STATUS, config=None))
     assert status.main([str(link), "--json"]) == 0
-    assert [one["pid"] for one in json.loads(capsys.readouterr().out)] == [7]
+    assert [one["config"] for one in json.loads(capsys.readouterr().out)] == [str(config)]
 
 
 def test_without_an_agent_the_exit_code_says_so(
@@ -85,3 +87,13 @@ def test_without_an_agent_the_exit_code_says_so(
     assert capsys.readouterr().out == "no agent runs\n"
     assert status.main(["--json"]) == 1
     assert json.loads(capsys.readouterr().out) == []
+
+
+def test_what_is_served_in_a_project_of_its_own_stands_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agents(monkeypatch, serving(STATUS, {**STATUS, "project": "/p"}) | {"settings": ["agent.model=two"]})
+    assert status.main([]) == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert first.startswith("pid 7  /team/agent.toml --set agent.model=two\n")
+    assert second.startswith("pid 7  /team/agent.toml --set agent.model=two  in /p\n")

@@ -39,6 +39,9 @@ AREAS = {
 
 Answer = dict[str, Any]
 
+NOTHING: Answer = {"project": None, "state": "does not answer"}
+"""Stands for what an agent serves that does not answer."""
+
 
 def main(args: list[str]) -> int:
     """Reload; return 0, 1 where no agent runs, 2 if files are not valid, 3 if one waits for the user."""
@@ -49,23 +52,22 @@ def main(args: list[str]) -> int:
         return EXIT_NONE
     question = {"command": "reload", "dryRun": arguments.dry_run, "wait": arguments.wait}
     answers = [(agent, _answer(agent, question)) for agent in agents]
+    served = [(agent, one) for agent, said in answers for one in said.get("served", (NOTHING,))]
     if arguments.json:
-        entries = [{"pid": agent.pid, "config": (agent.status or {}).get("config"), **said} for agent, said in answers]
-        print(json.dumps(entries, indent=2, ensure_ascii=False))
+        print(json.dumps([said for _, said in answers], indent=2, ensure_ascii=False))
     else:
-        texts = ["\n".join(_lines(agent, said, dry=arguments.dry_run)) for agent, said in answers]
-        print("\n\n".join(texts))
-    return _exit_code([said["state"] for _, said in answers])
+        print("\n\n".join("\n".join(_lines(agent, one, dry=arguments.dry_run)) for agent, one in served))
+    return _exit_code([one["state"] for _, one in served])
 
 
 def _answer(agent: RunningAgent, question: dict[str, Any]) -> Answer:
     if agent.status is None:
-        return {"state": "does not answer"}
+        return {"pid": agent.pid, "error": "does not answer"}
     try:
         return ask(agent.path, question, RELOAD_SECONDS)
     except (NoAnswer, OSError) as error:
         print(f"pid {agent.pid}: {error}", file=sys.stderr)
-        return {"state": "does not answer"}
+        return {"pid": agent.pid, "error": str(error)}
 
 
 def _exit_code(states: list[str]) -> int:
@@ -78,7 +80,7 @@ def _exit_code(states: list[str]) -> int:
 
 
 def _lines(agent: RunningAgent, said: Answer, *, dry: bool) -> Iterator[str]:
-    yield title(agent)
+    yield title(agent, said)
     ends = ENDS.get(said["state"])
     yield f"  {ends[dry] if ends else said['state']}"
     yield from (f"  {_place(problem)}{problem['message']}" for problem in said.get("problems", ()))

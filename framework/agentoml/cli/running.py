@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agentoml.config.layers import named
 from agentoml.control.client import RunningAgent, running_agents
 
@@ -21,11 +23,14 @@ def of_config(config: str | None) -> tuple[RunningAgent, ...]:
     return tuple(agent for agent in agents if agent.status is None or agent.runs(wanted))
 
 
-def title(agent: RunningAgent) -> str:
-    """Return the line that stands above what is said of an agent."""
-    status = agent.status or {}
-    config = status.get("config") or "your own configuration, or the offline preset"
-    return f"pid {agent.pid}  {config if agent.status is not None else ''}".rstrip()
+def title(agent: RunningAgent, served: dict[str, Any] | None = None) -> str:
+    """Return the line that stands above what is said of an agent, or of what it serves in a project."""
+    if agent.status is None:
+        return f"pid {agent.pid}"
+    config = agent.status["config"] or "your own configuration, or the offline preset"
+    settings = "".join(f" --set {setting}" for setting in agent.status["settings"])
+    project = f"  in {served['project']}" if served is not None and served["project"] else ""
+    return f"pid {agent.pid}  {config}{settings}{project}"
 
 
 def no_agents(config: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -26,19 +27,25 @@ def main(args: list[str]) -> int:
     if arguments.json:
         print(json.dumps([_json(agent) for agent in agents], indent=2, ensure_ascii=False))
     else:
-        print("\n\n".join(_text(agent) for agent in agents) or no_agents(arguments.config))
+        texts = [text for agent in agents for text in _texts(agent)]
+        print("\n\n".join(texts) or no_agents(arguments.config))
     return 0 if agents else EXIT_NONE
 
 
 def _json(agent: RunningAgent) -> dict[str, Any]:
-    return agent.status if agent.status is not None else {"pid": agent.pid, "state": "does not answer"}
+    return agent.status if agent.status is not None else {"pid": agent.pid, "error": "does not answer"}
 
 
-def _text(agent: RunningAgent) -> str:
-    status = agent.status
-    if status is None:
-        return f"{title(agent)}\n  does not answer"
-    lines = [title(agent), f"  {STATES.get(status['state'], status['state'])}"]
+def _texts(agent: RunningAgent) -> Iterator[str]:
+    if agent.status is None:
+        yield f"{title(agent)}\n  does not answer"
+        return
+    for status in agent.status["served"]:
+        yield f"{title(agent, status)}\n{_text(status)}"
+
+
+def _text(status: dict[str, Any]) -> str:
+    lines = [f"  {STATES.get(status['state'], status['state'])}"]
     if status["loadedAt"]:
         lines.append(
             f"  generation {status['generation']} ({status['fingerprint']}), since {_local(status['loadedAt'])}"

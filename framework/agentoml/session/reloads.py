@@ -55,14 +55,9 @@ class Reloads:
             session.notice(*_rejected(self.store.problems))
 
     def turn_began(self, session: Session) -> None:
-        """A turn runs: what is held, or will be, is asked about in its session."""
+        """A turn runs: what is held, or will be, is asked about in its session, also when it is over."""
         self._session = session
-        self.store.turn_began()
         self._ask_soon()
-
-    def turn_ended(self) -> None:
-        """A turn is over; questions about what it wrote are still put in its session."""
-        self.store.turn_ended()
 
     async def close(self) -> None:
         """Take a question back that is not answered yet."""
