@@ -146,6 +146,17 @@ async def test_a_list_without_a_file_is_written_beside_the_configuration_and_the
     assert len(server.requests) == 1, "of two catalogs the named one alone"
 
 
+async def test_a_provider_that_a_policy_leaves_out_is_not_asked(
+    capsys: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "policy.toml").write_text('schema = 1\n[policy]\nproviders = ["other"]\n', encoding="utf-8")
+    monkeypatch.setenv("AGENTOML_POLICY", str(tmp_path / "policy.toml"))
+    async with HttpServer() as server:
+        assert await agentoml("catalog", "sync", written(server.url)) == 1
+        assert server.connections == 0
+    assert "a policy leaves out" in capsys.readouterr().err
+
+
 def test_litellms_map_is_written_too_for_the_declared_providers(capsys: Said) -> None:
     Path("agent.toml").write_text(
         'schema = 1\n[providers.a]\nadapter = "anthropic"\n[catalogs.map]\nbundled = "litellm"\nfile = "map.toml"\n',
@@ -176,6 +187,7 @@ def test_a_symlink_stays_one(tmp_path: Path) -> None:
     ("words", "code", "says"),
     [
         (["sync", "agent.toml", "kpt"], 2, "did you mean `kept`?"),
+        (["sync", "kept"], 2, "no catalog"),
         (["sync", "missing.toml"], 2, "there is no such file"),
         (["list", "missing.toml"], 2, "there is no such file"),
     ],
@@ -201,7 +213,7 @@ def test_a_configuration_without_catalogs_says_how_to_have_one(capsys: Said) -> 
 async def test_the_list_of_catalogs_as_json(capsys: Said) -> None:
     Path("more.toml").write_text('[models.a]\nprovider = "gateway"\n[models.b]\n', encoding="utf-8")
     more = LIVE + '[catalogs.more]\nfile = "more.toml"\nexclude = "b"\n[catalogs.map]\nbundled = "litellm"\n'
-    config = written("http://127.0.0.1:9", more).replace("agent", "agent")
+    config = written("http://127.0.0.1:9", more)
     text = Path(config).read_text(encoding="utf-8").replace('file = "lists/kept.toml"\n', "")
     Path(config).write_text(text, encoding="utf-8")
     assert command_line(["catalog", "list", "--format", "json", config]) == 0

@@ -59,6 +59,12 @@ def test_what_is_hidden_from_the_model_is_not_listed(capsys: pytest.CaptureFixtu
     assert [tool["name"] for tool in json.loads(capsys.readouterr().out)["tools"]] == ["read_file"]
 
 
+def test_what_another_mode_has_is_a_setting_away(capsys: pytest.CaptureFixture[str]) -> None:
+    only = AGENT.replace("[modes.plan]", '[modes.plan]\nset.tools = ["update_plan"]')
+    assert command_line(["tools", "--format", "json", "--set", "options.mode.default=plan", write(only)]) == 0
+    assert [tool["name"] for tool in json.loads(capsys.readouterr().out)["tools"]] == ["update_plan"]
+
+
 def test_a_server_that_can_not_be_started_is_said_and_the_rest_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line(["tools", "--format", "json", write(AGENT + GONE)]) == 1
     said = capsys.readouterr()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from agentoml.cli.choosing import add_configuration, chosen, names_a_configuration, tell_of_trust
 from agentoml.cli.columns import columns
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalog_tables import catalog_table
@@ -26,18 +27,22 @@ def main(args: list[str]) -> int:
     """Run `list` or `sync`; return 0, 1 if a catalog could not be written, 2 if the configuration can't be used."""
     arguments = _arguments().parse_args(args)
     if arguments.what == "list":
-        return _list(arguments.config, arguments.format)
+        return _list(chosen(arguments.config, arguments.settings), arguments.format)
     from agentoml.cli.catalog_sync import sync
 
+    config, names = arguments.config, arguments.names
+    if config is not None and not names_a_configuration(config):
+        config, names = None, [config, *names]
     try:
-        return sync(arguments.config, arguments.names)
+        return sync(chosen(config, arguments.settings), names)
     except ConfigError as error:
         print(render_text(error.problems), file=sys.stderr)
         return EXIT_PROBLEMS
 
 
-def _list(config: str | None, form: str) -> int:
+def _list(config: layers.Chosen, form: str) -> int:
     reading = with_catalogs(layers.read(config))
+    tell_of_trust(reading)
     rows = [_row(catalog) for catalog in reading.catalogs]
     merged = merge.merge(parse.parse_all(reading))
     if form == "json":
@@ -110,8 +115,6 @@ def _arguments() -> argparse.ArgumentParser:
         "it was.",
     )
     for command in (listing, syncing):
-        command.add_argument(
-            "config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes"
-        )
+        add_configuration(command)
     syncing.add_argument("names", nargs="*", metavar="NAME", help="these catalogs alone")
     return parser

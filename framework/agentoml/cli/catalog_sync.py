@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentoml import assets
+from agentoml.cli.choosing import tell_of_trust
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalog_files import catalog_file, differences, is_ours, written_models
 from agentoml.config.catalogs import bundled_list
 from agentoml.config.litellm_models import litellm_models, litellm_names
 from agentoml.config.locate import located
 from agentoml.config.model_lists import provided_models
+from agentoml.config.policy import ceilings
 from agentoml.config.problems import did_you_mean, quoted
 from agentoml.config.schema import Catalog, Config
 from agentoml.config.secrets import resolve_secret
 from agentoml.config.structure import structure
 from agentoml.config.write import replace_file
 from agentoml.errors import AgentomlError
+from agentoml.snapshot.ceiling import ceiling_of
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -41,13 +44,15 @@ class _Task(NamedTuple):
     named: bool
 
 
-def sync(config: str | None, names: list[str]) -> int:
+def sync(config: layers.Chosen, names: list[str]) -> int:
     """Write the catalogs of these names, or all that are lists; return 0, 1 if one failed, 2 for an unknown name.
 
     Raises:
         ConfigError: the configuration can't be used; names that it gives to models are not looked at.
     """
-    merged = merge.merge(parse.parse_all(layers.read(config)))
+    reading = layers.read(config)
+    tell_of_trust(reading)
+    merged = merge.merge(parse.parse_all(reading))
     with located(merged):
         declared = structure(merged)
     unknown = [name for name in names if name not in declared.catalogs]
@@ -150,6 +155,8 @@ async def _models(catalog: Catalog, config: Config, merged: merge.Merged) -> tup
     provider = config.providers.get(name)
     if provider is None:
         raise SyncFailed(f"there is no provider {quoted(name)}")
+    if not ceiling_of(ceilings(merged)).allows_provider(name, provider):
+        raise SyncFailed(f"a policy leaves out the provider {quoted(name)}")
     models = provided_models(await refresh_list(name, provider, resolve_secret), name)
     return models, f"{_counted(models)} of the provider {name}, {list_address(provider)}"
 

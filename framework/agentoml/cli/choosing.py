@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from agentoml.config.layers import Chosen, Reading, in_directory
+from agentoml.config.layers import PRESET, Chosen, Reading, in_directory
 
 SET_HELP = "lay KEY=VALUE over the files, as TOML writes them; may be given several times"
 
@@ -22,6 +22,11 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add `--set` to a command."""
     parser.add_argument("--set", metavar="KEY=VALUE", dest="settings", action="append", default=[], help=SET_HELP)
+
+
+def names_a_configuration(word: str) -> bool:
+    """Tell whether a word is CONFIG, where something else may stand in its place: by its form, or by what is there."""
+    return word.startswith(PRESET) or word.endswith(".toml") or "/" in word or Path(word).exists()
 
 
 def chosen(config: str | None, settings: list[str]) -> Chosen:

@@ -6,11 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
 
+from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
 from agentoml.cli.columns import columns
 from agentoml.config.merge import merge
 from agentoml.config.parse import parse_all
@@ -31,7 +31,8 @@ RIGHT = frozenset({4, 6, 7})
 def main(args: list[str]) -> int:
     """Print the models; return 0, or 2 if the configuration can't be used."""
     arguments = _arguments().parse_args(args)
-    built = build(Path(arguments.config) if arguments.config is not None else None)
+    built = build(chosen(arguments.config, arguments.settings))
+    tell_of_trust(built.reading)
     if built.snapshot is None:
         print(render_text(built.problems), file=sys.stderr)
         return EXIT_PROBLEMS
@@ -133,6 +134,6 @@ def _arguments() -> argparse.ArgumentParser:
         description="List the models of a configuration and of its catalogs; * is what a new session begins with. "
         "CONTEXT is in tokens, prices are USD per million tokens, ? is what nobody says.",
     )
-    parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes")
+    add_configuration(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: an array of objects")
     return parser

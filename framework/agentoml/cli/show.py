@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from agentoml.cli.choosing import add_settings, chosen, tell_of_trust
+from agentoml.cli.choosing import add_settings, chosen, names_a_configuration, tell_of_trust
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.inline import inline
@@ -46,14 +45,10 @@ def main(args: list[str]) -> int:
 
 def _told_apart(words: list[str]) -> tuple[str | None, str | None]:
     """Return CONFIG and KEY; of one word alone it is told by its form, or by what is there."""
-    if len(words) == 1 and not _names_a_configuration(words[0]):
+    if len(words) == 1 and not names_a_configuration(words[0]):
         return None, words[0]
     config, key = (*words, None, None)[:2]
     return config, key
-
-
-def _names_a_configuration(word: str) -> bool:
-    return word.startswith(layers.PRESET) or word.endswith(".toml") or "/" in word or os.path.exists(word)  # noqa: PTH110
 
 
 def _path(key: str) -> Path | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
 from agentoml.cli.columns import columns
 from agentoml.config.problems import render_text
 from agentoml.session.providers import with_credentials
@@ -44,7 +45,8 @@ class Found(NamedTuple):
 def main(args: list[str]) -> int:
     """Print the tools; return 0, 1 if a server could not be started, 2 if the configuration can't be used."""
     arguments = _arguments().parse_args(args)
-    built = build(Path(arguments.config) if arguments.config is not None else None)
+    built = build(chosen(arguments.config, arguments.settings))
+    tell_of_trust(built.reading)
     if built.snapshot is None:
         print(render_text(built.problems), file=sys.stderr)
         return EXIT_PROBLEMS
@@ -116,8 +118,8 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentoml tools",
         description="List the tools of a new session: built-in, of the configuration, and of the MCP servers that are "
-        "on, which are started for it. KIND is what permissions go by.",
+        "on, which are started for it. KIND is what permissions go by. For another mode: --set options.mode.default=ID",
     )
-    parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes")
+    add_configuration(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: `tools` and `servers`")
     return parser
