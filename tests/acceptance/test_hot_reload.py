@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_process import AgentProcess, Frame, agent_process, offered, shown
+import pytest
+
+from agent_process import AgentProcess, Frame, RequestFailed, agent_process, offered, shown
 
 AGENT = """
 schema = 1
@@ -102,3 +104,48 @@ async def test_two_sessions_are_told_each_what_they_show(tmp_path: Path) -> None
             if frame.get("method") == "session/update"
         }
         assert told == {first["sessionId"]: "one", second["sessionId"]: "two"}
+
+
+async def test_a_mode_that_was_added_can_be_selected_in_an_open_session(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text(AGENT, encoding="utf-8")
+    async with agent_process(config) as agent:
+        session = await agent.new_session(tmp_path)
+        config.write_text(AGENT + MORE, encoding="utf-8")
+        await agent.until(lambda: latest(agent))
+        assert await agent.set(session, "mode", "plan") == {"mode": "plan", "model": "one", "voice": "short"}
+        await agent.request("session/set_mode", sessionId=session["sessionId"], modeId="code")
+        await agent.request("session/set_mode", sessionId=session["sessionId"], modeId="plan")
+        assert shown(latest(agent) or [])["mode"] == "plan"
+        # the legacy view was never given that mode, so it is not told of it
+        assert [update["currentModeId"] for update in agent.updates("current_mode_update")] in ([], ["code"])
+
+
+async def test_a_second_process_on_the_same_file_sees_it_too(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text(AGENT, encoding="utf-8")
+    async with agent_process(config) as first, agent_process(config) as second:
+        for agent in (first, second):
+            await agent.new_session(tmp_path)
+        config.write_text(AGENT + MORE, encoding="utf-8")
+        for agent in (first, second):
+            options = await agent.until(lambda agent=agent: latest(agent))
+            assert offered(option(options, "model")) == ["one", "two"]
+
+
+async def test_an_unknown_value_is_refused_never_echoed_never_null(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text(AGENT + MORE, encoding="utf-8")
+    async with agent_process(config) as agent:
+        session = await agent.new_session(tmp_path)
+        for value in ("three", "", "ONE", True):
+            with pytest.raises(RequestFailed) as failed:
+                await agent.set(session, "model", value)
+            assert failed.value.code == -32602
+            assert failed.value.data["reason"] in ("unknown_value", "expected_string")
+            assert latest(agent) is None
+            assert await agent.set(session, "mode", "code") == {"mode": "code", "model": "one", "voice": "short"}
+        config.write_text(AGENT + MORE.replace("two", "three"), encoding="utf-8")
+        options = await agent.until(lambda: latest(agent))
+        assert shown(options)["model"] == "one", "what was refused is no pick, also where it is known later"
+        assert None not in shown(options).values()
