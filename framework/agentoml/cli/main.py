@@ -9,6 +9,7 @@ COMMANDS = {
     "check": ("agentoml.cli.check", "show every problem of a configuration"),
     "show": ("agentoml.cli.show", "print the effective configuration, and which line of which file won"),
     "trust": ("agentoml.cli.trust", "show what a project's own configuration wants, and agree to it or not"),
+    "fetch": ("agentoml.cli.fetch", "get what a configuration extends from elsewhere, and pin it"),
     "test": ("agentoml.cli.test", "play the tests that a configuration declares, without a model"),
     "schema": ("agentoml.cli.schema", "print the JSON Schema of a configuration, for editors"),
     "init": ("agentoml.cli.init", "write the files of a new agent from a template"),

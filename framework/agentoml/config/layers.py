@@ -20,6 +20,7 @@ from agentoml.config.parse import CatalogText, Layer, Text, document, text_files
 from agentoml.config.problems import Problem, Related, did_you_mean, quoted
 from agentoml.config.projects import FILES, is_within, project_file, project_root
 from agentoml.config.settings import setting_texts
+from agentoml.config.sources import PACKAGE, Found, Source, fetched, in_package, is_remote
 from agentoml.config.trust import Project
 
 DEEPEST = 10
@@ -54,13 +55,14 @@ class Reading(NamedTuple):
     """The texts, weakest first, and every file that was read or looked for, also those that are not there.
 
     `catalogs` lie beneath all texts; catalogs.py reads them. `project` is set where the project has a file, also one
-    that is not among the texts because it is not trusted.
+    that is not among the texts because it is not trusted. `sources` are what has to be fetched, and whether it is.
     """
 
     texts: tuple[Text, ...]
     files: tuple[Path, ...]
     catalogs: tuple[CatalogText, ...] = ()
     project: Project | None = None
+    sources: tuple[Source, ...] = ()
 
 
 def read(configuration: Configuration = None) -> Reading:
@@ -81,7 +83,7 @@ def read(configuration: Configuration = None) -> Reading:
         reader.expand(text, ())
     if os.environ.get(POLICY):
         reader.layer(os.environ[POLICY], "policy")
-    return Reading(tuple(reader.texts), tuple(reader.files), project=project)
+    return Reading(tuple(reader.texts), tuple(reader.files), project=project, sources=tuple(reader.sources))
 
 
 def in_directory(chosen: Chosen, cwd: Path) -> Chosen:
@@ -136,6 +138,14 @@ def _configuration(path: Path) -> Path:
     return path / "agent.toml" if os.path.isdir(path) else path  # noqa: PTH112 - never fails
 
 
+class _Target(NamedTuple):
+    """What an entry of `extends` stands for: what users call it, the file, and where its other files must lie."""
+
+    name: str
+    path: Path
+    root: Path | None
+
+
 class _Step(NamedTuple):
     """One `extends` on the way down: the text, which entry of `extends`, and the file behind the text."""
 
@@ -150,6 +160,7 @@ class _Reader:
     def __init__(self) -> None:
         self.texts: list[Text] = []
         self.files: dict[Path, None] = {}
+        self.sources: dict[Source, None] = {}
         self._seen: set[Path] = set()
 
     @property
@@ -180,6 +191,7 @@ class _Reader:
         found = trust.project(root, file, inner.texts)
         if found.counts:
             self.texts += inner.texts
+            self.sources.update(inner.sources)
         return found
 
     def expand(self, text: Text, chain: tuple[_Step, ...], root: Path | None = None) -> None:
@@ -196,25 +208,39 @@ class _Reader:
         problems = []
         for index, target in enumerate(_extends(text)):
             steps = (*chain, _Step(text, index, real(path)))
-            there = _preset(target) or _configuration(absolute(beside(str(path), target)))
-            called = target if target.startswith(PRESET) else _called(text, target, there)
-            problem = self._refused(called, there, steps, root)
-            if problem:
-                problems.append(problem)
-            else:
-                lineage = tuple((step.text.name, step.entry) for step in steps)
-                inner = self.text(called, there, text.layer, root=root)
-                self.expand(inner._replace(lineage=lineage), steps, root)
+            found = self._target(target, text, steps, root)
+            problem = _at(steps[-1], found) if isinstance(found, Problem) else self._refused(found, steps)
+            if isinstance(found, Problem) or problem is not None:
+                problems += [problem] if problem is not None else []
+                continue
+            lineage = tuple((step.text.name, step.entry) for step in steps)
+            inner = self.text(found.name, found.path, text.layer, root=found.root)
+            self.expand(inner._replace(lineage=lineage), steps, found.root)
         self.texts.append(text._replace(problems=(*text.problems, *problems)))
 
-    def _refused(self, name: str, there: Path, chain: tuple[_Step, ...], root: Path | None) -> Problem | None:
+    def _target(self, target: str, text: Text, chain: tuple[_Step, ...], root: Path | None) -> _Target | Problem:
+        """Return what an entry of `extends` stands for. What has a `root` takes no other file from outside of it."""
+        found: Found | Problem
+        if target.startswith(PRESET):
+            return _unknown_preset(target) or _Target(target, _preset(target) or Path(), None)
+        if target.startswith(PACKAGE):
+            found = in_package(target)
+        elif is_remote(target):
+            top = chain[0].text
+            source, found = fetched(target, (top.path or absolute(".")).parent, "" if top.layer == "user" else top.name)
+            self.look_for(source.lock)
+            self.sources[source] = None
+        else:
+            there = _configuration(absolute(beside(str(text.path or ""), target)))
+            called = _called(text, target, there, root)
+            return _Target(called, there, root) if root is None or is_within(there, root) else _outside(called)
+        if isinstance(found, Problem):
+            return found
+        return _Target(found.name, found.file, found.root)
+
+    def _refused(self, target: _Target, chain: tuple[_Step, ...]) -> Problem | None:
         """Return why the last step of the chain can't be taken, blaming the line that says `extends`."""
-        step = chain[-1]
-        unknown = _unknown_preset(name)
-        if unknown is None and root is not None and not name.startswith(PRESET) and not is_within(there, root):
-            unknown = Problem("AGT309", f"{name} is not in the project", hint=_WITHIN)
-        if unknown:
-            return _at(step, unknown)
+        name, there, step = target.name, target.path, chain[-1]
         self.look_for(there)
         reason = unreadable(there)
         if reason:
@@ -245,7 +271,7 @@ class _Reader:
         for key, file in text_files(document(content).values) if b"file" in content else ():
             there = absolute(beside(str(path), file))
             if root is not None and not is_within(there, root):
-                problems.append(Problem("AGT309", f"{beside(name, file)} is not in the project", key, hint=_WITHIN))
+                problems.append(_outside(beside(name, file))._replace(path=key))
                 continue
             self.look_for(there)
             found = text_of(there, beside(name, file))
@@ -256,7 +282,9 @@ class _Reader:
         return text._replace(included=included, problems=_placed(problems, text))
 
 
-_WITHIN = "a project takes only files of its own, and presets"
+def _outside(name: str) -> Problem:
+    hint = "projects, packages and what is fetched take only files of their own, and presets"
+    return Problem("AGT309", f"{name} lies outside", hint=hint)
 
 
 def _extends(text: Text) -> list[str]:
@@ -265,12 +293,15 @@ def _extends(text: Text) -> list[str]:
     return [target for target in extends if isinstance(target, str) and target] if isinstance(extends, list) else []
 
 
-def _called(text: Text, target: str, there: Path) -> str:
+def _called(text: Text, target: str, there: Path, root: Path | None) -> str:
     """Return what users call a file that a text extends; what is beside a preset has no name but its place."""
     if text.name.startswith(PRESET):
         return str(there)
     if text.layer == "set":
         return target
+    if root is not None and (text.name.startswith(PACKAGE) or is_remote(text.name)):
+        inner = os.path.relpath(there, root)
+        return text.name.replace(os.path.relpath(text.path or root, root), inner)
     called = beside(text.name, target)
     return called if there.name == Path(called).name else f"{called}/{there.name}"
 

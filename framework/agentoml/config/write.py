@@ -10,13 +10,15 @@ from pathlib import Path
 GENERATED = "# Written by agentoml. Do not edit: it is replaced as a whole.\n"
 
 
-def write_own(file: Path, text: str) -> None:
-    """Write a file of our own (mode 0600, its directory 0700); who reads meanwhile sees the old one or the new one.
+def write_own(file: Path, text: str, *, private: bool = True) -> None:
+    """Write a file of our own; who reads meanwhile sees the old one or the new one.
+
+    A private one is for its owner alone (mode 0600, its directory 0700).
 
     Raises:
         OSError: its directory can't be written.
     """
-    replace_file(file, (GENERATED + text).encode(), private=True)
+    replace_file(file, (GENERATED + text).encode(), private=private)
 
 
 def replace_file(file: Path, content: bytes, *, private: bool = False) -> None:
