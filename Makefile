@@ -17,7 +17,7 @@ demo: $(READY) ## one visible conversation with an agent, offline, and a change 
 	@$(VENV)/bin/python -P examples/demo.py
 
 test: $(READY) ## the tests
-	@$(VENV)/bin/python -m pytest -q -n 2
+	@$(VENV)/bin/python -m pytest -q -n 2 --dist loadgroup
 
 soak: EXAMPLES ?= 1000
 soak: $(READY) ## random configurations, picks, reloads and turns for a long time (EXAMPLES=1000)

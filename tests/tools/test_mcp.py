@@ -169,7 +169,7 @@ async def test_tools_that_come_later_are_listed(servers: McpServers, context: To
         (tiny("refusing"), "never heard of it"),
         (tiny("silent", startup_timeout=Duration(0.3)), "it did not start within 0.3 s"),
         (McpServer(command=("/no/such/server",)), "/no/such/server can't be started: No such file or directory"),
-        (tiny(env={"TOKEN": Secret(env="NOBODY_SETS_THIS")}), "the environment variable NOBODY_SETS_THIS gives no"),
+        (tiny(env={"TOKEN": Secret(env="NOBODY_SETS_THIS")}), "the environment variable NOBODY_SETS_THIS is not set"),
         (McpServer(url="http://127.0.0.1:1/mcp", transport="http"), ""),
     ],
 )
