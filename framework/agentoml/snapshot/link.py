@@ -20,7 +20,7 @@ from agentoml.snapshot.linking.permission_warnings import permission_warnings
 from agentoml.snapshot.linking.places import place_of
 from agentoml.snapshot.linking.references import name_problems
 from agentoml.snapshot.linking.values import Values
-from agentoml.snapshot.linking.warnings import base_warnings, forcing_warnings
+from agentoml.snapshot.linking.warnings import base_warnings, forcing_warnings, unlisted
 from agentoml.snapshot.linking.wiring import Edge, edges, working_order
 from agentoml.snapshot.patches import Key, Patch, base_permissions
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
@@ -65,7 +65,7 @@ def link(config: Config) -> Linked:
         *(problem for circle in circles for problem in _circle(circle, config, tables)),
     ]
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError([*problems, *unlisted(config, problems)])
     base = values.patch(config.agent)
     owning = {name: ownership(option, owned, base, models) for name, option in options.items()}
     warnings = (

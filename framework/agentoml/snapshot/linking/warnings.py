@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.schema import Config
@@ -12,6 +12,8 @@ from agentoml.snapshot.linking.wiring import values_of
 from agentoml.snapshot.patches import Key, Patch
 from agentoml.snapshot.resolving.forcing import fitting_values
 from agentoml.snapshot.snapshot import Catalog, Option, Ownership
+
+NAMES_NOTHING = frozenset({"AGT201", "AGT205"})
 
 
 def base_warnings(ownership: Mapping[str, Ownership]) -> Iterator[Problem]:
@@ -61,3 +63,20 @@ def _takes_away(owner: str, key: Key, path: Path) -> Problem:
         hint="write a value for it, or set what one of its values sets",
         severity="warning",
     )
+
+
+def unlisted(config: Config, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the catalogs whose provider has no models yet, where a name that names nothing may be one of them."""
+    if not any(problem.code in NAMES_NOTHING for problem in problems):
+        return
+    serving = {model.provider for model in config.models.values()}
+    for name, catalog in config.catalogs.items():
+        provider = catalog.discover or ""
+        if provider in config.providers and catalog.file is None and provider not in serving:
+            yield Problem(
+                "AGT256",
+                f"the provider {quoted(provider)} has not been asked for its models yet",
+                ("catalogs", name, "discover"),
+                hint="`agentoml catalog sync` asks it; then names of its models are known",
+                severity="warning",
+            )
