@@ -4,11 +4,13 @@ import platform
 
 import catalogs
 import imports
+import options
 import startup
 import streaming
 
 print(f"Python {platform.python_version()}, medians: ours, baseline, ratio pair by pair")
 startup.main()
 streaming.main()
+options.main()
 imports.main()
 catalogs.main()

@@ -172,9 +172,11 @@ def select_group(group: str, name: str, values: Sequence[Json]) -> Json:
     return {"group": group, "name": name, "options": list(values)}
 
 
-def select_option(option_id: str, name: str, current: str, values: Sequence[Json], **labels: Unpack[Labels]) -> Json:
+def select_option(
+    option_id: str, name: str, current: str, values: Sequence[Json] | Encoded, **labels: Unpack[Labels]
+) -> Json:
     """A config option with values to choose from: all of them `select_value`s, or all of them `select_group`s."""
-    option = {"id": option_id, "name": name, "type": "select", "currentValue": current, "options": list(values)}
+    option = {"id": option_id, "name": name, "type": "select", "currentValue": current, "options": values}
     return _given(option, **labels)
 
 
