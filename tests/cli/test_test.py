@@ -53,7 +53,7 @@ def test_where_all_hold_that_is_said(config: Path, capsys: pytest.CaptureFixture
 
 def test_a_failing_gate_is_one_of_the_tests_here(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config.write_text(AGENT + "gate = true\n")
-    assert main(["agent.toml", "--json"]) == 1
+    assert main(["agent.toml", "--format", "json"]) == 1
     (problem,) = json.loads(capsys.readouterr().out)
     assert (problem["code"], problem["line"], problem["key"]) == ("AGT208", 10, "tests.plans.expect.verdict")
 

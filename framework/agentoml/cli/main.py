@@ -16,6 +16,7 @@ COMMANDS = {
     "models": ("agentoml.cli.models", "list the models that the agent offers"),
     "tools": ("agentoml.cli.tools", "list the tools that the agent has, those of MCP servers included"),
     "catalog": ("agentoml.cli.catalog", "list the catalogs, or write what providers list into files"),
+    "set": ("agentoml.cli.set", "change keys of a configuration file, and nothing else of it"),
     "chat": ("agentoml.cli.chat", "talk to the agent in this terminal"),
     "status": ("agentoml.cli.status", "show the running agents: what they serve, and what is wrong"),
     "reload": ("agentoml.cli.reload", "have running agents look at their files now, or say what would change"),

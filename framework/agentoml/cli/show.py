@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from agentoml.config.origins import Leaf, Said, provenance
 from agentoml.config.parse import Included
 from agentoml.config.policy import policy_lines
 from agentoml.config.problems import Path, did_you_mean, dotted, quoted, render_text
+from agentoml.config.settings import key_path
 
 EXIT_PROBLEMS = 2
 LONGEST = 60
@@ -28,7 +28,7 @@ def main(args: list[str]) -> int:
     config, key = _told_apart(arguments.words)
     reading = with_catalogs(layers.read(chosen(config, arguments.settings)))
     merged = merge.merge(parse.parse_all(reading))
-    under = _path(key) if key is not None else ()
+    under = key_path(key) if key is not None else ()
     found = provenance(merged, under) if under is not None else []
     if not found and not merged.problems:
         print(f"agentoml show: nothing says {quoted(key or '')}; {_instead(key or '', merged)}", file=sys.stderr)
@@ -51,23 +51,10 @@ def _told_apart(words: list[str]) -> tuple[str | None, str | None]:
     return config, key
 
 
-def _path(key: str) -> Path | None:
-    """Return the key path that a word says as TOML writes it, None where it is none."""
-    path: Path = ()
-    try:
-        value: Any = tomllib.loads(f"{key} = 0")
-    except ValueError:
-        return None
-    while isinstance(value, dict):
-        ((name, value),) = value.items()
-        path += (name,)
-    return path
-
-
 def _instead(key: str, merged: merge.Merged) -> str:
     """Return what was probably meant by a key that is not there."""
     table: Any = merged.table
-    path = _path(key) or ()
+    path = key_path(key) or ()
     for index, name in enumerate(path):
         if not isinstance(table, dict) or name not in table:
             among = table if isinstance(table, dict) else {}

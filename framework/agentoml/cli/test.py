@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 
+from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.locate import locate, located
@@ -28,22 +29,24 @@ def main(args: list[str]) -> int:
     """Play the tests; return 0 if all hold, 1 if one does not, 2 if the configuration can't be used."""
     arguments = _arguments().parse_args(args)
     try:
-        played = play(arguments.config)
+        played = play(chosen(arguments.config, arguments.settings))
     except ConfigError as error:
         print(render_text(error.problems), file=sys.stderr)
         return EXIT_PROBLEMS
     failed = [problem for problems in played.values() for problem in problems]
-    print(json.dumps([to_json(problem) for problem in failed], indent=2) if arguments.json else _text(played))
+    print(_text(played) if arguments.format == "text" else json.dumps([to_json(one) for one in failed], indent=2))
     return EXIT_FAILED if failed else 0
 
 
-def play(config: str | None) -> Played:
-    """Play every test of a configuration: a file, `preset:NAME`, or with None what `agentoml run` takes.
+def play(configuration: layers.Configuration) -> Played:
+    """Play every test of a configuration, as it is written: a policy of the user's or administrator's does not count.
 
     Raises:
         ConfigError: the configuration can't be used; gates aside.
     """
-    merged = merge.merge(parse.parse_all(with_catalogs(layers.read(config))))
+    reading = with_catalogs(layers.read(configuration))
+    tell_of_trust(reading)
+    merged = merge.merge(parse.parse_all(reading))
     with located(merged):
         linked = link(structure(merged))
         snapshot = compile_(linked)
@@ -68,6 +71,8 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentoml test", description="Play the tests of a configuration, without a model or a network."
     )
-    parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: what `agentoml run` takes")
-    parser.add_argument("--json", action="store_true", help="print what does not hold as an array of objects")
+    add_configuration(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="json: an array of what does not hold"
+    )
     return parser

@@ -26,7 +26,7 @@ def _text(setting: str, folder: Path) -> Text:
     key, equals, value = setting.partition("=")
     key = key.strip()
     path = folder / OPTION
-    if not (equals and _is_key(key)):
+    if not equals or key_path(key) is None:
         problem = Problem("AGT308", f"{quoted(key)} is not KEY=VALUE", hint=f"write {OPTION} agent.model=opus")
         return Text(OPTION, b"", path, "set", problems=(problem._replace(file=OPTION),))
     if not _is_value(value):
@@ -34,15 +34,17 @@ def _text(setting: str, folder: Path) -> Text:
     return Text(f"{OPTION} {key}", f"{key} = {value.strip()}\n".encode("utf-8", "replace"), path, "set")
 
 
-def _is_key(key: str) -> bool:
-    """Return whether this is one key as TOML writes it, perhaps with dots, and nothing else."""
+def key_path(key: str) -> tuple[str, ...] | None:
+    """Return the path that a key with dots says as TOML writes it, None where it is not one key."""
+    path: tuple[str, ...] = ()
     try:
         value: Any = tomllib.loads(f"{key} = 0")
-    except ValueError:
-        return False
+    except (ValueError, RecursionError):
+        return None
     while isinstance(value, dict) and len(value) == 1:
-        (value,) = value.values()
-    return value == 0 and "\n" not in key
+        ((name, value),) = value.items()
+        path += (name,)
+    return path if value == 0 and "\n" not in key else None
 
 
 def _is_value(value: str) -> bool:
