@@ -12,6 +12,9 @@ from processes import Agent, agent
 
 HERE = Path(__file__).parent
 
+PAUSE_SECONDS = 0.1
+"""Between two saves: nobody saves faster."""
+
 AGENT = """schema = 1
 [providers.offline]
 adapter = "scripted"
@@ -83,6 +86,7 @@ def ours(case: Case, folder: Path) -> Measured:
         last: list[float] = []
         size, cpu = 0, 0.0
         for generation in range(1, case.saves + 2):
+            time.sleep(PAUSE_SECONDS)
             write(folder / "team.toml", case.models, generation)
             saved = time.perf_counter()
             one, all_, size = until_told(process, case.sessions, f'"generation {generation}"'.encode())
@@ -101,6 +105,7 @@ def theirs(case: Case, folder: Path, size: int) -> list[float]:
         process.request("ready")
         last = []
         for generation in range(1, case.saves + 2):
+            time.sleep(PAUSE_SECONDS)
             write(folder / "team.toml", case.models, generation)
             saved = time.perf_counter()
             last.append(until_told(process, case.sessions, b"config_option_update")[1] - saved)
