@@ -311,7 +311,9 @@ class Extension:
 
     description: str | None = key("what it is for")
     params: Mapping[str, str] = table("field of its params, beside sessionId -> option that it sets where it is given")
-    result: Mapping[str, Any] = table('what is answered: "{OPTION}" is the value in force, "{OPTION.values}" all offered')
+    result: Mapping[str, Any] = table(
+        'what is answered: "{OPTION}" is the value in force, "{OPTION.values}" all offered'
+    )
 
 
 # -------------------------------------------------------------------------------------------------- the file
