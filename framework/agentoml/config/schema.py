@@ -162,7 +162,7 @@ class Reasoning:
 
     kind: Literal["effort", "budget"] = key("how the provider is told", default="effort")
     values: tuple[str, ...] = key("the levels", default=())
-    default: str | None = key("the level where nothing else says which")
+    default: str | None = key("the level that an option of its levels begins with; without such an option none counts")
     budgets: Mapping[str, int] = table("level -> tokens, for the kind budget")
 
 
