@@ -170,19 +170,6 @@ def test_litellms_map_is_written_too_for_the_declared_providers(capsys: Said) ->
     assert command_line(["check", "agent.toml"]) == 0
 
 
-def test_a_symlink_stays_one(tmp_path: Path) -> None:
-    from agentoml.config.write import replace_file
-
-    (tmp_path / "store").mkdir()
-    target, link = tmp_path / "store" / "real.toml", tmp_path / "link.toml"
-    target.write_text("old", encoding="utf-8")
-    target.chmod(0o640)
-    link.symlink_to(target)
-    replace_file(link, b"new")
-    assert link.is_symlink() and target.read_text(encoding="utf-8") == "new"
-    assert target.stat().st_mode & 0o777 == 0o640
-
-
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
