@@ -5,6 +5,7 @@ import platform
 import catalogs
 import imports
 import options
+import reloads
 import startup
 import streaming
 
@@ -14,4 +15,4 @@ streaming.main()
 options.main()
 imports.main()
 catalogs.main()
-reload.main()
+reloads.main()
