@@ -8,6 +8,7 @@ COMMANDS = {
     "run": ("agentoml.cli.run", "start the agent: ACP on stdin and stdout, for an editor"),
     "check": ("agentoml.cli.check", "show every problem of a configuration"),
     "show": ("agentoml.cli.show", "print the effective configuration, and which line of which file won"),
+    "explain": ("agentoml.cli.explain", "say why a call is allowed or asked about, or why a session is as it is"),
     "trust": ("agentoml.cli.trust", "show what a project's own configuration wants, and agree to it or not"),
     "fetch": ("agentoml.cli.fetch", "get what a configuration extends from elsewhere, and pin it"),
     "test": ("agentoml.cli.test", "play the tests that a configuration declares, without a model"),

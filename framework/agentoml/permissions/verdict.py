@@ -65,15 +65,22 @@ class Judgement:
 
 def verdict(call: Call, in_force: InForce, sets: Mapping[str, ReadySet], world: World) -> Judgement:
     """Judge a call (E40 to E49). Of a command line each part is judged and answered by itself, the strictest counts."""
-    lists = _Lists.of(in_force, sets)
-    judgements = [_judge(part, lists, world) for part in parts(call, world)]
-    decisive = max(judgements, key=lambda judgement: strictness(judgement.verdict))
+    judged = [judgement for _, judgement in judgements(call, in_force, sets, world)]
+    decisive = max(judged, key=lambda judgement: strictness(judgement.verdict))
     reasons = (
-        reason if judgement is decisive else Reason(reason.part, reason.who, reason.sets, reason.says, reason.by)
-        for judgement in judgements
-        for reason in judgement.reasons
+        reason
+        for judgement in judged
+        for reason in (judgement.reasons if judgement is decisive else _silenced(judgement.reasons))
     )
     return Judgement(decisive.verdict, decisive.answered_by, tuple(reasons))
+
+
+def judgements(
+    call: Call, in_force: InForce, sets: Mapping[str, ReadySet], world: World
+) -> tuple[tuple[Part, Judgement], ...]:
+    """Return the parts of a call, each with what becomes of it alone."""
+    lists = _Lists.of(in_force, sets)
+    return tuple((part, _judge(part, lists, world)) for part in parts(call, world))
 
 
 @frozen

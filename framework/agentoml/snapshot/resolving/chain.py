@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, takewhile
+from typing import Literal, NamedTuple
 
 from agentoml.config.globs import selects
 from agentoml.snapshot.precedence import is_glob
@@ -13,16 +14,40 @@ from agentoml.snapshot.resolving.state import Listing, Place, State
 from agentoml.snapshot.snapshot import Default, Option, Snapshot, Value
 
 
+Why = Literal["command", "preselected", "picked", "default", "base", "data", "first"]
+"""What gives an option its value: a pick, or what is chosen for the user."""
+
+
+class Link(NamedTuple):
+    """One link of the chain: a value, whether it may be a hidden one, and what names it. `by`: what preselects it."""
+
+    value: str
+    may_be_hidden: bool
+    why: Why
+    by: Place | None = None
+
+
 def choose(option: Option, listing: Listing, state: State) -> Value | None:
     """Return the value of an option that nothing forces, None where no value is valid."""
-    for value_id, may_be_hidden in _links(option, listing, state):
-        value = listing.kept.get(value_id)
+    found = _chosen(option, listing, state)
+    return None if found is None else found[0]
+
+
+def why(option: Option, listing: Listing, state: State) -> Link | None:
+    """Return the link of the chain that gives an option its value; None where no value is valid."""
+    found = _chosen(option, listing, state)
+    return None if found is None else found[1]
+
+
+def _chosen(option: Option, listing: Listing, state: State) -> tuple[Value, Link] | None:
+    for link in _links(option, listing, state):
+        value = listing.kept.get(link.value)
         if value is None:
-            value = unlisted(option, value_id, state)
-            if value is not None and (may_be_hidden or not is_hidden(value.hidden, state, value.provider)):
-                return value
-        elif may_be_hidden or value_id not in listing.hidden:
-            return value
+            value = unlisted(option, link.value, state)
+            if value is not None and (link.may_be_hidden or not is_hidden(value.hidden, state, value.provider)):
+                return value, link
+        elif link.may_be_hidden or link.value not in listing.hidden:
+            return value, link
     return None
 
 
@@ -37,41 +62,41 @@ def preselecting(option_id: str, state: State) -> list[tuple[Place, Value]]:
     return [*data, *others]
 
 
-def _links(option: Option, listing: Listing, state: State) -> Iterator[tuple[str, bool]]:
-    """Yield the chain: values, and whether they may be hidden."""
+def _links(option: Option, listing: Listing, state: State) -> Iterator[Link]:
+    """Yield the chain."""
     view = state.view
     if option.id in view.above:
-        yield view.above[option.id], True
+        yield Link(view.above[option.id], True, "picked")
     if view.command is not None and option.id in view.command.value.preselect:
-        yield view.command.value.preselect[option.id], True
+        yield Link(view.command.value.preselect[option.id], True, "command")
     for place, value in reversed(preselecting(option.id, state)):
         if (option.id, place) in view.picks:
-            yield view.picks[option.id, place], True
-        yield value.preselect[option.id], True
+            yield Link(view.picks[option.id, place], True, "picked", place)
+        yield Link(value.preselect[option.id], True, "preselected", place)
     if (option.id, None) in view.picks:
-        yield view.picks[option.id, None], True
+        yield Link(view.picks[option.id, None], True, "picked")
     for default in option.default:
         yield from _default(default, option, listing, state)
     for value_id in state.snapshot.ownership[option.id].base_values:
-        yield value_id, True
+        yield Link(value_id, True, "base")
     of_the_data = option.data_default
     if option.source == "model.reasoning" and state.model is not None and state.model.reasoning is not None:
         of_the_data = state.model.reasoning.default
     if of_the_data is not None:
-        yield of_the_data, False
-    yield from ((value_id, False) for value_id in _first(option, listing, state))
+        yield Link(of_the_data, False, "data")
+    yield from (Link(value_id, False, "first") for value_id in _first(option, listing, state))
 
 
-def _default(default: Default, option: Option, listing: Listing, state: State) -> Iterator[tuple[str, bool]]:
+def _default(default: Default, option: Option, listing: Listing, state: State) -> Iterator[Link]:
     """Yield what one link of `default` names: a literal may be hidden, a glob finds only what is offered (E22)."""
     if not holds(default.when, state):
         return
     if default.text in option.known or not is_glob(default.text):
-        yield default.text, True
+        yield Link(default.text, True, "default")
         return
     for shown in listing.offered:
         if selects((default.text,), shown.value):
-            yield shown.value, False
+            yield Link(shown.value, False, "default")
             return
 
 
