@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent_process import AgentProcess, Frame, agent_process, choose, offered, shown
+from agentoml.cli.main import main
 
 AGENT = """schema = 1
 [agent]
@@ -159,6 +160,18 @@ async def test_who_puts_it_off_is_asked_in_the_next_session_and_who_refuses_is_n
 
 def ended(agent: AgentProcess) -> list[Any]:
     return [update for update in agent.updates("tool_call_update") if update.get("status") == "failed"]
+
+
+async def test_who_agrees_in_a_terminal_is_not_asked_any_more(project: Path) -> None:
+    asked = Asked()
+    async with agent_process(project.parent / "agent.toml", answers={"session/request_permission": asked}) as agent:
+        await agent.new_session(project)
+        await agent.until(asked_for(asked, 1))
+        assert await asyncio.to_thread(main, ["trust", "grant", str(project), "--yes"]) == 0
+        await agent.until(lambda: last_options(agent) and models(last_options(agent)) == ["two", "one"])
+        await agent.until(lambda: [update["status"] for update in agent.updates("tool_call_update")] == ["completed"])
+        assert await asyncio.to_thread(main, ["trust", "revoke", str(project)]) == 0
+        await agent.until(lambda: models(last_options(agent)) == ["one"])
 
 
 async def test_a_client_that_can_not_ask_leaves_it_inert(project: Path) -> None:

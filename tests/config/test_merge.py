@@ -83,6 +83,11 @@ def test_removing_what_is_not_inherited_is_a_problem_with_a_suggestion() -> None
     ]
 
 
+def test_what_a_weaker_text_removed_already_may_be_removed_again() -> None:
+    below = "[mcp.github]\nurl = 'http://h/'\n"
+    assert table(below, "[mcp.github]\nremove = true\n", "[mcp.github]\nremove = true\n") == {"mcp": {}}
+
+
 def test_what_is_missing_is_not_told_while_something_else_is_broken() -> None:
     result = merged("[mcp.github\n", "[mcp.github]\nremove = true\n")
     assert [problem.code for problem in result.problems] == ["AGT012"]

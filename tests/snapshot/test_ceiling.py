@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentoml.cli.check import Checked, check
+from agentoml.config.schema import McpServer
 from agentoml.permissions.calls import Call, World
 from agentoml.permissions.verdict import InForce, verdict
 from agentoml.snapshot.build import build
@@ -111,14 +112,19 @@ def test_a_provider_goes_with_its_models_and_so_does_one_whose_host_may_not_be_r
     assert offered(under(agent, own, 'hosts = ["!127.*"]'), "model") == ["haiku"]
 
 
-def test_servers_that_are_left_out_are_off_and_not_offered_and_so_are_those_of_clients(agent: Path, own: Path) -> None:
+def test_servers_that_are_left_out_are_not_there_and_not_offered(agent: Path, own: Path) -> None:
     snapshot = under(agent, own, 'mcp = ["docs"]')
-    servers = in_force(snapshot).profile.servers
 
     assert [option.id for option in in_force(snapshot).options] == ["mode", "model", "servers/docs"]
-    assert (servers.declared, servers.is_on("docs"), servers.is_on("shell")) == ({"docs": True}, True, False)
-    assert servers.is_on("the-client-s") is False
+    assert in_force(snapshot).profile.mcp == {"docs": True}
     assert list(under(agent, own, 'hosts = ["*.example"]').servers) == ["shell"]
+
+
+def test_servers_that_a_client_brings_are_left_out_too(agent: Path, own: Path) -> None:
+    theirs = McpServer(url="http://theirs.acme.com/mcp")
+    assert under(agent, own, 'mcp = ["docs"]').ceiling.allows_server("theirs", theirs) is False
+    assert under(agent, own, 'hosts = ["docs.acme.com"]').ceiling.allows_server("theirs", theirs) is False
+    assert under(agent, own, 'hosts = ["*.acme.com"]').ceiling.allows_server("theirs", theirs) is True
 
 
 def test_limits_are_the_least(agent: Path, own: Path) -> None:

@@ -10,22 +10,25 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentoml import assets
-from agentoml.config import trust
 from agentoml.config.directories import own_folder
 from agentoml.config.files import absolute, beside, content_of, real, similar, text_of, unreadable
 from agentoml.config.parse import CatalogText, Layer, Text, document, text_files
 from agentoml.config.problems import Problem, Related, did_you_mean, quoted
 from agentoml.config.projects import FILES, is_within, project_file, project_root
-from agentoml.config.settings import setting_texts
-from agentoml.config.sources import PACKAGE, Found, Source, fetched, in_package, is_remote
-from agentoml.config.trust import Project
+
+if TYPE_CHECKING:
+    from agentoml.config.sources import Found, Source
+    from agentoml.config.trust import Project
 
 DEEPEST = 10
 PRESET = "preset:"
 OFFLINE = "preset:offline"
+PACKAGE = "package:"
+REMOTE = ("https://", "http://", "git+")
+"""How targets of `extends` begin that lie elsewhere: in an installed package, or where `agentoml fetch` gets them."""
 POLICY = "AGENTOML_POLICY"
 """The environment variable by which an administrator names a file with a `[policy]`."""
 
@@ -79,8 +82,11 @@ def read(configuration: Configuration = None) -> Reading:
         reader.layer(str(chosen.named), "named")
     elif reader.only_built_in:
         reader.layer(OFFLINE, "named")
-    for text in setting_texts(chosen.settings, absolute(".")):
-        reader.expand(text, ())
+    if chosen.settings:
+        from agentoml.config.settings import setting_texts
+
+        for text in setting_texts(chosen.settings, absolute(".")):
+            reader.expand(text, ())
     if os.environ.get(POLICY):
         reader.layer(os.environ[POLICY], "policy")
     return Reading(tuple(reader.texts), tuple(reader.files), project=project, sources=tuple(reader.sources))
@@ -184,6 +190,8 @@ class _Reader:
         file = project_file(root)
         if file is None:
             return None
+        from agentoml.config import trust
+
         self.look_for(trust.record_file(root))
         inner = _Reader()
         inner.layer(str(file), "project", root)
@@ -220,20 +228,22 @@ class _Reader:
 
     def _target(self, target: str, text: Text, chain: tuple[_Step, ...], root: Path | None) -> _Target | Problem:
         """Return what an entry of `extends` stands for. What has a `root` takes no other file from outside of it."""
-        found: Found | Problem
         if target.startswith(PRESET):
             return _unknown_preset(target) or _Target(target, _preset(target) or Path(), None)
+        if not _is_elsewhere(target):
+            there = _configuration(absolute(beside(str(text.path or ""), target)))
+            called = _called(text, target, there, root)
+            return _Target(called, there, root) if root is None or is_within(there, root) else _outside(called)
+        from agentoml.config.sources import fetched, in_package
+
+        found: Found | Problem
         if target.startswith(PACKAGE):
             found = in_package(target)
-        elif is_remote(target):
+        else:
             top = chain[0].text
             source, found = fetched(target, (top.path or absolute(".")).parent, "" if top.layer == "user" else top.name)
             self.look_for(source.lock)
             self.sources[source] = None
-        else:
-            there = _configuration(absolute(beside(str(text.path or ""), target)))
-            called = _called(text, target, there, root)
-            return _Target(called, there, root) if root is None or is_within(there, root) else _outside(called)
         if isinstance(found, Problem):
             return found
         return _Target(found.name, found.file, found.root)
@@ -282,6 +292,10 @@ class _Reader:
         return text._replace(included=included, problems=_placed(problems, text))
 
 
+def _is_elsewhere(target: str) -> bool:
+    return target.startswith((PACKAGE, *REMOTE))
+
+
 def _outside(name: str) -> Problem:
     hint = "projects, packages and what is fetched take only files of their own, and presets"
     return Problem("AGT309", f"{name} lies outside", hint=hint)
@@ -299,7 +313,7 @@ def _called(text: Text, target: str, there: Path, root: Path | None) -> str:
         return str(there)
     if text.layer == "set":
         return target
-    if root is not None and (text.name.startswith(PACKAGE) or is_remote(text.name)):
+    if root is not None and _is_elsewhere(text.name):
         inner = os.path.relpath(there, root)
         return text.name.replace(os.path.relpath(text.path or root, root), inner)
     called = beside(text.name, target)

@@ -17,8 +17,6 @@ from agentoml.config.directories import own_folder
 from agentoml.config.files import content_of, real
 from agentoml.config.problems import Problem, quoted
 
-PACKAGE = "package:"
-REMOTE = ("https://", "http://", "git+")
 LOCK = "agentoml.lock"
 USUAL = "agent.toml"
 """What is meant of a package or of what was fetched where no file is named."""
@@ -41,16 +39,11 @@ class Found(NamedTuple):
     root: Path
 
 
-def is_remote(target: str) -> bool:
-    """Return whether a target of `extends` has to be fetched."""
-    return target.startswith(REMOTE)
-
-
-def in_package(target: str) -> Found | Problem:
-    """Return the file that `package:NAME/FILE` names, without importing anything; the working directory has no say."""
-    name, _, rest = target.removeprefix(PACKAGE).partition("/")
+def in_package(named: str) -> Found | Problem:
+    """Return the file of `package:NAME/FILE`, without importing anything; the working directory has no say."""
+    name, _, rest = named.removeprefix("package:").partition("/")
     if not name.isidentifier():
-        return Problem("AGT301", f"{quoted(name)} is no name of a Python package", hint=f"write {PACKAGE}NAME/FILE")
+        return Problem("AGT301", f"{quoted(name)} is no name of a Python package", hint="write package:NAME/FILE")
     from importlib.machinery import PathFinder
 
     here = os.path.realpath(".")
@@ -58,7 +51,7 @@ def in_package(target: str) -> Found | Problem:
     folders = list(spec.submodule_search_locations or ()) if spec is not None else []
     if not folders:
         return Problem("AGT301", f"there is no Python package {quoted(name)} here", hint=f"install it: {name}")
-    return _within(Path(folders[0]), rest, f"{PACKAGE}{name}/")
+    return _within(Path(folders[0]), rest, f"package:{name}/")
 
 
 def fetched(target: str, folder: Path, config: str) -> tuple[Source, Found | Problem]:

@@ -38,7 +38,8 @@ class SessionServers:
     def want(self, snapshot: Snapshot, profile: Profile) -> None:
         """Start and stop servers so that those run that are on."""
         self._declared = frozenset(snapshot.servers)
-        wanted = {**snapshot.servers, **self.brought}
+        brought = {name: one for name, one in self.brought.items() if snapshot.ceiling.allows_server(name, one)}
+        wanted = {**snapshot.servers, **brought}
         self._servers.want({name: server for name, server in wanted.items() if profile.servers.is_on(name)})
 
     def tools(self) -> dict[str, Tool]:

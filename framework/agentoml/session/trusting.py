@@ -32,6 +32,7 @@ class Trusting:
     store: Store
     sessions: Sessions
     _asking: asyncio.Task[None] | None = None
+    _waits: bool = False
     _put_off: str = ""
     _numbers: itertools.count[int] = field(factory=lambda: itertools.count(1))
 
@@ -56,6 +57,8 @@ class Trusting:
             await asyncio.wait((self._asking,))
 
     def _recorded(self, record: Record) -> None:
+        if self._asking is not None and self._waits and self.counts:
+            self._asking.cancel()  # who agreed elsewhere need not be asked here
         session = next(reversed(tuple(self.sessions)), None)
         if session is not None:
             self._ask_soon(session)
@@ -85,14 +88,17 @@ class Trusting:
     async def _answer(self, session: Session, project: Project) -> str | None:
         call_id, title = f"trust_{next(self._numbers)}", _title(project)
         session.client.update(session.id, messages.tool_call(call_id, title, **_shown(project)))
+        chosen, self._waits = None, True
         try:
             call = messages.tool_call_update(call_id, title=title, **_shown(project))
             chosen = await session.client.request_permission(session.id, call, OPTIONS)
         except (RemoteError, ConnectionLost) as error:
             logger.warning("the user can't be asked about %s: %s; `agentoml trust` can", project.file, error)
-            chosen = None
-        update = messages.tool_call_update(call_id, status="completed" if chosen == TRUST else "failed")
-        session.client.update(session.id, update)
+        finally:
+            self._waits = False
+            agreed = chosen == TRUST or self.counts
+            update = messages.tool_call_update(call_id, status="completed" if agreed else "failed")
+            session.client.update(session.id, update)
         return chosen
 
 

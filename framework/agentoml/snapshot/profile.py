@@ -11,7 +11,6 @@ from agentoml.config.globs import selects
 from agentoml.config.notation import ListEdit
 from agentoml.config.profile import Limits
 from agentoml.permissions.sets import selects_tool
-from agentoml.snapshot.ceiling import Lists, remains
 from agentoml.snapshot.precedence import most_specific
 from agentoml.snapshot.snapshot import EMPTY
 
@@ -21,21 +20,19 @@ NO_LIMITS = Limits()
 @frozen
 class Servers:
     """Which MCP servers are on. `declared` has those of the configuration, all things considered; `rules` are names
-    and globs in the order in which they count, `tools` the tools that are taken of a server. `ceiling`: what policies
-    leave of those that a client brings.
+    and globs in the order in which they count, `tools` the tools that are taken of a server.
     """
 
     declared: Mapping[str, bool] = EMPTY
     rules: tuple[tuple[str, bool], ...] = ()
     tools: Mapping[str, tuple[str, ...]] = EMPTY
-    ceiling: Lists = ()
 
     def is_on(self, server: str) -> bool:
         """Return whether a server is on; one that the client brought is, unless a rule says otherwise."""
         if server in self.declared:
             return self.declared[server]
         said = most_specific(self.rules, server)
-        return (said is None or said) and remains(self.ceiling, server)
+        return True if said is None else said
 
     def shows(self, server: str, tool: str) -> bool:
         """Return whether a tool of a server is there."""

@@ -130,8 +130,7 @@ def _servers(state: State, keys: Mapping[Key, Any], patches: list[Patch]) -> Ser
     snapshot = state.snapshot
     base = snapshot.base.patch
     if not snapshot.servers and not base.server_globs and not any(patch.server_globs for patch in patches):
-        named = tuple((key[1], on) for key, on in keys.items() if key[0] == "mcp")
-        return Servers(rules=named, ceiling=snapshot.ceiling.servers)
+        return Servers(rules=tuple((key[1], on) for key, on in keys.items() if key[0] == "mcp"))
     rules = (
         *base.server_globs,
         *_all((), (patch.server_globs for patch in patches)),
@@ -143,7 +142,7 @@ def _servers(state: State, keys: Mapping[Key, Any], patches: list[Patch]) -> Ser
         owned = owner is not None and owner in state.active
         said = keys.get(("mcp", name)) if owned else most_specific(rules, name)
         declared[name] = server.enabled if said is None else said
-    return Servers(declared, rules, snapshot.server_tools, snapshot.ceiling.servers)
+    return Servers(declared, rules, snapshot.server_tools)
 
 
 def _commands(snapshot: Snapshot, patches: list[Patch]) -> tuple[str, ...]:
