@@ -121,6 +121,19 @@ async def test_a_user_is_told_once_what_is_wrong_with_the_files(config: Path, tm
         assert "last good one stays in force" in notice["title"]
         assert "agent.toml" in notice["description"]
         assert "did you mean `provider`?" in notice["description"]
+        config.write_text(AGENT, encoding="utf-8")
+        await agent.until(lambda: len(agent.updates("notice")) == 2)
+        assert agent.updates("notice")[1]["title"] == "The configuration is valid again"
+
+
+async def test_a_user_is_told_what_waits_for_the_next_connection(config: Path, tmp_path: Path) -> None:
+    async with agent_process(config, initialize=False) as agent:
+        await agent.initialize(HEARING)
+        await agent.new_session(tmp_path)
+        config.write_text(AGENT + PLAN + '[agent]\ntitle = "Other"\n', encoding="utf-8")
+        [notice] = await agent.until(lambda: agent.updates("notice"))
+        assert notice["title"] == "[agent] title changed: clients see it from the next connection on"
+        assert shown(agent.updates("config_option_update")[-1]["configOptions"])["mode"] == "code"
 
 
 async def test_a_session_that_opens_over_broken_files_is_told_so(

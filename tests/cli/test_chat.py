@@ -20,7 +20,7 @@ from cli.terminal import Terminal
 FAKE_AGENT = Path(__file__).with_name("fake_agent.py")
 PROGRAM = (
     "import sys; from agentoml.cli import chat\n"
-    f"chat.run_command = lambda config: [sys.executable, '-P', {str(FAKE_AGENT)!r}]\n"
+    f"chat.run_command = lambda config, settings: [sys.executable, '-P', {str(FAKE_AGENT)!r}]\n"
     "sys.exit(chat.main(sys.argv[1:]))"
 )
 
@@ -103,6 +103,12 @@ def test_a_conversation_on_a_terminal(tmp_path: Path) -> None:
         terminal.wait_for("code · sonnet > ")
         terminal.type("/se\t mod\tl o\t\r")
         terminal.wait_for("model: sonnet -> opus")
+        terminal.wait_for("code · opus > ")
+        terminal.type("log\r")
+        terminal.wait_for("code · opus > ")
+        assert "a line for the log" not in terminal.shown
+        terminal.type("/log\r")
+        terminal.wait_for("a line for the log")
         terminal.wait_for("code · opus > ")
         terminal.type("plan\r")
         terminal.wait_for("◐ Look around")

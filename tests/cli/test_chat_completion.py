@@ -15,7 +15,7 @@ OPTIONS = [
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("/", ["/mode", "/set", "/help", "/quit", "/review"]),
+        ("/", ["/mode", "/set", "/log", "/help", "/quit", "/review"]),
         ("/re", ["/review"]),
         ("/mode p", ["plan"]),
         ("/set ", ["mode", "fast"]),

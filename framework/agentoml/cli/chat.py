@@ -6,6 +6,7 @@ import argparse
 import io
 import re
 import sys
+from collections import deque
 from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
@@ -25,11 +26,13 @@ from agentoml.errors import RemoteError
 HELP = """\
 /mode [ID]               the modes, or switch to one
 /set [OPTION [VALUE]]    the options, the values of one, or switch one
+/log                     what the agent logged last
 /help                    this
 /quit                    leave; so does Ctrl-D. Ctrl-C cancels a running turn, twice leaves"""
 
 COMMAND = re.compile(r"/([\w:.-]+)(?:\s+(.*))?$", re.DOTALL)
 EVERYTHING = "everything"
+LOG_LINES = 50
 
 
 class Leave(Exception):
@@ -97,6 +100,9 @@ class Chat:
     _in_turn: bool = False
     _leaving: bool = False
     _gone: bool = False
+    _log: deque[str] = field(factory=lambda: deque(maxlen=LOG_LINES))
+    _keeps_log: bool = False
+    """Whether the log would be shown amid the conversation: then it is kept for who asks for it."""
 
     # ------------------------------------------------------------------------------------------ the user's thread
 
@@ -123,6 +129,7 @@ class Chat:
         self.screen.line(f"{info.get('title') or info.get('name') or 'agent'} {info.get('version', '')} · /help", "dim")
         if sys.stdin.isatty():
             install(lambda typed: candidates(typed, conversation.options, self._agent_commands()))
+        self._keeps_log = sys.stdin.isatty() and sys.stderr.isatty()
         well, interrupted = True, False
         while not self._gone:
             try:
@@ -170,6 +177,7 @@ class Chat:
     def tell(self, error: AgentGone | RemoteError) -> None:
         """Show an error in one line, with what would help."""
         if isinstance(error, AgentGone):
+            self._show_what_was_kept()
             self.screen.line(f"error: {error}; {self._check()} tells whether the file is at fault", "red")
         elif isinstance(error.data, dict) and error.data.get("reason") == "no_valid_configuration":
             self.screen.line(f"error: the configuration is not valid; {self._check()} shows every problem", "red")
@@ -204,6 +212,8 @@ class Chat:
                     return self._mode(wanted)
                 case ("set", wanted):
                     return self._set(*wanted.split(maxsplit=1))
+                case ("log", ""):
+                    return self._show_log()
                 case ("help", _):
                     return self._help()
                 case (name, _) if name and name not in self._agent_commands():
@@ -233,6 +243,15 @@ class Chat:
             return True
         self.background.run(conversation.set_option(option["id"], pick(option, value)))
         return True
+
+    def _show_log(self) -> bool:
+        for line in tuple(self._log):
+            self.screen.log(line)
+        return True
+
+    def _show_what_was_kept(self) -> None:
+        if self._keeps_log:
+            self._show_log()
 
     def _help(self) -> bool:
         for line in HELP.splitlines():
@@ -282,8 +301,10 @@ class Chat:
         self.screen.line("; ".join(phrases), "cyan")
 
     def stderr(self, line: str) -> None:
-        """Pass on what the agent logged."""
-        self.screen.log(line)
+        """Pass on what the agent logged, or keep it."""
+        self._log.append(line)
+        if not self._keeps_log:
+            self.screen.log(line)
 
     async def question(self, question: Question) -> str | None:
         """Answer a permission question: by --yes and --allow, by the user, or, where nobody can be asked, with no."""
@@ -307,6 +328,7 @@ class Chat:
         code = await conversation.ended()
         self._gone = True
         if not self._leaving and not self._in_turn:
+            self._show_what_was_kept()
             self.screen.line(f"the agent ended (exit code {code})", "red")
 
 

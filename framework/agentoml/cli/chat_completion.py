@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from agentoml.cli.chat_options import Option, current, entries
 
-OWN_COMMANDS = ("mode", "set", "help", "quit")
+OWN_COMMANDS = ("mode", "set", "log", "help", "quit")
 
 
 def candidates(typed: str, options: list[Option], agent_commands: list[str]) -> list[str]:

@@ -72,6 +72,8 @@ class Reloads:
         for change in record.changes:
             if record.state == "applied" and change.area == "connection" and not self._knows_options(change):
                 logger.warning("%s", change.sentence)
+                for session in self.sessions:
+                    session.notice("info", change.sentence)
         if record.problems and record.problems != self._problems:
             for session in self.sessions:
                 session.notice(*_rejected(record.problems))
