@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agentoml.config import layers
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.problems import CODES, render_text, to_json
-from agentoml.config.schema import Config
+from agentoml.config.schema import Config, Model
 from agentoml.snapshot.build import Built, build_reading
 from agentoml.snapshot.resolve import ClientFacts, resolve
 from agentoml.snapshot.selections import Selections
@@ -37,16 +37,17 @@ EXTRAS = st.sampled_from(
     [b"", b"\xef\xbb\xbf", b"\x00", b"\xff", b"\r", b'"""', b"[", b"]]", b"=", b"{", b"#", b"\xe2\x80\xa8"]
 )
 
-Build = Callable[[bytes], Built]
+Build = Callable[..., Built]
 
 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """Write the bytes into a file, build its snapshot, and look at what came out."""
+    """Write the bytes into a file (and those beneath it into beneath.toml), build, and look at what came out."""
     file = tmp_path_factory.mktemp("fuzz") / "agent.toml"
 
-    def build(content: bytes) -> Built:
+    def build(content: bytes, beneath: bytes = b"schema = 1") -> Built:
         file.write_bytes(content)
+        file.with_name("beneath.toml").write_bytes(beneath)
         built = build_reading(with_catalogs(layers.read(file)))
         assert (built.snapshot is None) == bool(built.problems)
         for problem in built.problems:
@@ -167,3 +168,25 @@ def test_tables_of_the_vocabulary(build: Build, content: bytes) -> None:
 @given(tables(Config, depth=6).map(toml))
 def test_tables_of_the_vocabulary_and_others(build: Build, content: bytes) -> None:
     build(content)
+
+
+@anything
+@given(rearranged() | mutated(), tables(Config, depth=6).map(alone))
+def test_files_that_stand_on_others(build: Build, beneath: bytes, above: dict[str, Any]) -> None:
+    build(toml({**above, "extends": ["beneath.toml"]}), beneath)
+
+
+CATALOGS = b"""schema = 1
+providers.one.adapter = "scripted"
+catalogs.listed = { file = "beneath.toml", include = ["*a*", "!remove"] }
+options.model = { values_from = "models", group_by = "provider", order = "newest" }
+options.effort.values_from = "model.reasoning"
+"""
+
+
+@anything
+@given(tables(Model, depth=4) | tables(Model, depth=4, wrong=False), st.binary(max_size=20))
+def test_catalogs(build: Build, model: dict[str, Any], more: bytes) -> None:
+    models = {"a": {"provider": "one"}, "ab": {**model, "provider": "one"}, "remove": model}
+    build(CATALOGS, toml({"models": models}))
+    build(CATALOGS, toml({"models": models}) + more)
