@@ -260,6 +260,21 @@ async def test_a_tool_without_code_runs_as_it_was_declared(tmp_path: Path) -> No
         assert call["locations"] == [{"path": str(tmp_path / "notes.md")}]
 
 
+async def test_a_rule_that_a_gated_test_holds_can_not_be_saved_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    config = tmp_path / "examples" / "tested.toml"
+    assert command_line(["test", str(config)]) == 0
+    assert "2 tests: all hold" in capsys.readouterr().out
+    text = config.read_text(encoding="utf-8")
+    async with example(config, tmp_path) as talk:
+        assert await talk.set("mode", "yolo") == {"mode": "yolo", "model": "deep", "thinking": "high"}
+        config.write_text(text.replace('action = "always_ask"', 'action = "allow"'), encoding="utf-8")
+        await talk.agent.until(lambda: any("AGT208" in line for line in talk.agent.errors))
+        assert await talk.verdict("push") == "asked"
+
+
 async def test_a_catalog_is_swapped_under_an_open_session(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     config, project = tmp_path / "examples" / "hot-swap" / "agent.toml", tmp_path / "project"
