@@ -60,6 +60,13 @@ def test_nothing_is_written_where_any_of_the_files_is_there(there: str, capsys: 
     assert f"{there} is there already, nothing was written" in said and "agentoml init team my-agent" in said
 
 
+def test_a_schema_that_is_there_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("agentoml.schema.json").write_text("mine", encoding="utf-8")
+    assert main([]) == 0
+    assert files(Path())["agentoml.schema.json"] == b"mine"
+    assert "kept agentoml.schema.json" in capsys.readouterr().out
+
+
 def test_a_link_that_leads_nowhere_is_there_too(capsys: pytest.CaptureFixture[str]) -> None:
     Path("agent.toml").symlink_to("nowhere.toml")
     assert main([]) == 2

@@ -30,7 +30,7 @@ def main(args: list[str]) -> int:
             for file in _files(arguments.template):
                 _write(_source(arguments.template) / file, arguments.dir / file)
                 print(f"wrote {arguments.dir / file}")
-            print(f"wrote {write_schema(arguments.dir)}: editors with taplo complete and check by it")
+            print(_schema(arguments.dir))
         except OSError as error:
             refused = f"{arguments.dir} can't be written: {(error.strerror or type(error).__name__).lower()}"
     if refused:
@@ -87,6 +87,13 @@ def _write(source: Path, target: Path) -> None:
     with target.open("xb") as stream:
         stream.write(SCHEMA_LINE if target.name == AGENT else b"")
         stream.write(source.read_bytes())
+
+
+def _schema(folder: Path) -> str:
+    """Write the schema where there is none yet, and say so."""
+    if os.path.lexists(folder / FILE):
+        return f"kept {folder / FILE}, which was there already; agentoml schema {shlex.quote(str(folder))} renews it"
+    return f"wrote {write_schema(folder)}: editors with taplo complete and check by it"
 
 
 def _next(agent: Path) -> str:
