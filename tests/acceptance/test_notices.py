@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,12 @@ async def test_a_reload_that_the_user_declines_stays_out(config: Path, tmp_path:
         assert len(asked(agent, "call_")) == 2
         assert len(asked(agent, "reload_")) == 1
         assert [one["state"] for one in changes(agent)] == ["applied", "held"]
+
+        agent.answers.update(answering("apply"))
+        agent.process.send_signal(signal.SIGHUP)  # who asks for a reload is asked again
+        await agent.until(lambda: changes(agent)[-1]["state"] == "applied" and len(changes(agent)) > 2)
+        await agent.prompt(session, "write")
+        assert len(asked(agent, "call_")) == 2
 
 
 async def test_a_question_that_was_not_answered_is_put_again_in_the_next_turn(config: Path, tmp_path: Path) -> None:

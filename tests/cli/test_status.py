@@ -53,7 +53,7 @@ def test_an_agent_is_told_with_what_it_serves(
 
 
 def test_problems_and_what_waits_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    problem = {"file": "agent.toml", "line": 3, "column": 1, "message": "unknown key"}
+    problem = {"file": "agent.toml", "line": 3, "column": 1, "message": "unknown key", "hint": "did you mean `name`?"}
     agents(
         monkeypatch,
         serving({**STATUS, "state": "last good", "problems": [problem]}),
@@ -62,7 +62,7 @@ def test_problems_and_what_waits_are_told(monkeypatch: pytest.MonkeyPatch, capsy
     )
     assert status.main([]) == 0
     first, second, third = capsys.readouterr().out.split("\n\n")
-    assert "  agent.toml:3:1: unknown key" in first.splitlines()
+    assert "  agent.toml:3:1: unknown key (did you mean `name`?)" in first.splitlines()
     assert second.startswith("pid 8  your own configuration, or the offline preset\n")
     assert "  waits: more is allowed" in second.splitlines()
     assert third == "pid 9\n  does not answer\n"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from agentoml.cli.running import EXIT_NONE, no_agents, of_config, title
+from agentoml.cli.running import EXIT_NONE, no_agents, of_config, problem_line, title
 from agentoml.control.client import NoAnswer, RunningAgent, ask
 
 EXIT_REJECTED = 2
@@ -83,7 +83,7 @@ def _lines(agent: RunningAgent, said: Answer, *, dry: bool) -> Iterator[str]:
     yield title(agent, said)
     ends = ENDS.get(said["state"])
     yield f"  {ends[dry] if ends else said['state']}"
-    yield from (f"  {_place(problem)}{problem['message']}" for problem in said.get("problems", ()))
+    yield from (f"  {problem_line(problem)}" for problem in said.get("problems", ()))
     changes = said.get("changes", ())
     widening = [change for change in changes if change["widens"]]
     if widening:
@@ -111,10 +111,6 @@ def _effects(said: Answer) -> Iterator[str]:
 
 def _counted(sessions: int) -> str:
     return f"{sessions} session{'' if sessions == 1 else 's'}"
-
-
-def _place(problem: dict[str, Any]) -> str:
-    return f"{problem['file']}:{problem['line']}:{problem['column']}: " if problem["line"] else ""
 
 
 def _arguments() -> argparse.ArgumentParser:

@@ -33,6 +33,12 @@ def title(agent: RunningAgent, served: dict[str, Any] | None = None) -> str:
     return f"pid {agent.pid}  {config}{settings}{project}"
 
 
+def problem_line(problem: dict[str, Any]) -> str:
+    """Return a problem on one line, with its remedy."""
+    place = f"{problem['file']}:{problem['line']}:{problem['column']}: " if problem["line"] else ""
+    return f"{place}{problem['message']}" + (f" ({problem['hint']})" if problem["hint"] else "")
+
+
 def no_agents(config: str | None) -> str:
     """Return the sentence where none runs."""
     return f"no agent of {config} runs" if config is not None else "no agent runs"

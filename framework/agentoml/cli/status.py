@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from agentoml.cli.running import EXIT_NONE, no_agents, of_config, title
+from agentoml.cli.running import EXIT_NONE, no_agents, of_config, problem_line, title
 from agentoml.control.client import RunningAgent
 
 STATES = {
@@ -52,7 +52,7 @@ def _text(status: dict[str, Any]) -> str:
         )
     lines.append(f"  {_sessions(status['sessions'])}")
     lines += [f"    {session['id']}  {session['cwd']}{_busy(session)}" for session in status["sessions"]]
-    lines += [f"  {_place(problem)}{problem['message']}" for problem in status["problems"]]
+    lines += [f"  {problem_line(problem)}" for problem in status["problems"]]
     lines += [f"  waits: {change['sentence']}" for change in status["held"]]
     return "\n".join(lines)
 
@@ -67,10 +67,6 @@ def _sessions(sessions: list[Any]) -> str:
 
 def _busy(session: dict[str, Any]) -> str:
     return "  (a turn runs)" if session["turn"] else ""
-
-
-def _place(problem: dict[str, Any]) -> str:
-    return f"{problem['file']}:{problem['line']}:{problem['column']}: " if problem["line"] else ""
 
 
 def _arguments() -> argparse.ArgumentParser:
