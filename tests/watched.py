@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+from agentoml.config.layers import Configuration
 from agentoml.snapshot.mounts import mounts_text
 from agentoml.snapshot.store import Record, State, Store
 from agentoml.snapshot.watch import Hints, system_hints, watch
@@ -29,7 +30,7 @@ def agent(*models: str, more: str = "") -> str:
 
 @contextlib.asynccontextmanager
 async def watched(
-    config: Path, hints: Hints = system_hints, mounts: Callable[[], str] = mounts_text
+    config: Configuration, hints: Hints = system_hints, mounts: Callable[[], str] = mounts_text
 ) -> AsyncIterator[Store]:
     """Load a configuration and watch its files until the end of the block, which begins once somebody listens."""
     store = Store(config)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agentoml.config import trust
+from agentoml.config.layers import Chosen, read
 from agentoml.snapshot import last_good
 from agentoml.snapshot.store import Store
 from watched import agent, last, names, record, shows, watched
@@ -119,6 +121,25 @@ async def test_r45_what_was_kept_is_served_under_the_policy_of_today(config: Pat
     store = Store(config)
     await store.reload("start")
     assert names(store) == ("one",)
+
+
+async def test_r46_what_was_kept_of_a_project_is_served_while_it_is_trusted(config: Path, tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "agent.toml").write_text('schema = 1\n[models.theirs]\nprovider = "offline"\n')
+    chosen = Chosen(config, project=root)
+    project = read(chosen).project
+    assert project is not None
+    trust.record(project, granted=True)
+    async with watched(chosen) as store:
+        assert names(store) == ("theirs", "one")
+    config.write_text(BROKEN)
+    for trusted, models in ((True, ("theirs", "one")), (False, ("one",))):
+        if not trusted:
+            trust.forget(root)
+        store = Store(chosen)
+        await store.reload("start")
+        assert names(store) == models
 
 
 async def test_r46_broken_at_the_start_and_never_good_nothing_is_served(config: Path) -> None:
