@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-settings.register_profile("fuzz", max_examples=20_000, deadline=None, print_blob=True)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -137,7 +138,9 @@ def rearranged(draw: st.DrawFn) -> bytes:
     return toml(table)
 
 
-anything = settings(deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = int(os.environ.get("AGENTOML_FUZZ", "40"))
+
+anything = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 
 
 @anything
