@@ -1,0 +1,87 @@
+"""A project under reloads: what its user agreed to stays until they answer, and their answer counts at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentoml.config import trust
+from agentoml.config.layers import Chosen
+from agentoml.snapshot.store import Store
+from watched import names, record, shows, watched
+
+PROJECT = 'schema = 1\n[models.theirs]\nprovider = "offline"\n[mcp.x]\ncommand = ["x"]\n'
+
+
+@pytest.fixture
+def chosen(config: Path, tmp_path: Path) -> Chosen:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "agent.toml").write_text(PROJECT, encoding="utf-8")
+    return Chosen(config, project=root)
+
+
+def file(chosen: Chosen) -> Path:
+    assert chosen.project is not None
+    return chosen.project / "agent.toml"
+
+
+def agree(store: Store) -> None:
+    assert store.project is not None
+    trust.record(store.project, granted=True)
+
+
+async def test_an_agreement_counts_at_once_also_while_a_turn_runs(chosen: Chosen) -> None:
+    store = Store(chosen)
+    await store.reload("start")
+    assert names(store) == ("one",)
+    store.turn_began()
+    agree(store)
+    done = await store.reload("trust")
+    assert (done.state, names(store), store.held) == ("applied", ("theirs", "one"), None)
+    await store.close()
+
+
+async def test_what_was_agreed_to_stays_until_the_user_answers(chosen: Chosen) -> None:
+    async with watched(chosen) as store:
+        agree(store)
+        await shows(store, "theirs", "one")
+        file(chosen).write_text(PROJECT.replace("theirs", "others").replace('["x"]', '["y"]'))
+        await record(store, "held")
+        assert store.current is not None and store.project is not None
+        assert names(store) == ("theirs", "one")
+        assert (store.current.servers["x"].command, store.held) == (("x",), None)
+        assert store.project.status == "changed"
+
+        file(chosen).write_text(PROJECT)
+        await record(store, "unchanged")
+        assert store.project.status == "trusted"
+
+
+async def test_what_is_taken_back_is_gone_at_once(chosen: Chosen) -> None:
+    async with watched(chosen) as store:
+        agree(store)
+        await shows(store, "theirs", "one")
+        assert chosen.project is not None
+        trust.forget(chosen.project)
+        await shows(store, "one")
+
+
+async def test_what_a_trusted_project_breaks_changes_nothing_and_is_told(chosen: Chosen) -> None:
+    async with watched(chosen) as store:
+        agree(store)
+        await shows(store, "theirs", "one")
+        file(chosen).write_text(PROJECT + "x = y\n")
+        failed = await record(store, "rejected")
+        assert [(Path(problem.file).name, problem.line) for problem in failed.problems] == [("agent.toml", 6)]
+        assert names(store) == ("theirs", "one")
+
+
+async def test_a_project_that_appears_is_found(chosen: Chosen) -> None:
+    file(chosen).unlink()
+    async with watched(chosen) as store:
+        assert store.project is None
+        file(chosen).write_text(PROJECT)
+        await record(store, "unchanged")
+        assert store.project is not None and store.project.status == "new"
