@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -228,6 +229,16 @@ async def test_a_server_that_takes_no_connection_is_a_timeout(loopback_tls: Loop
             await post(client, parse_url(f"https://127.0.0.1:{server.port}/"))
 
     assert error.value.kind == "timeout"
+
+
+async def test_a_connection_that_is_given_up_at_whatever_moment_leaves_no_socket(loopback_tls: LoopbackTls) -> None:
+    await http.tls_context()
+    async with HttpServer() as server:  # speaks no TLS and waits for a request
+        for step in range(100):
+            client = HttpClient(connect=step * 0.00003, idle=5, environ={})
+            with pytest.raises(ModelError, match="no connection within"):
+                await post(client, parse_url(f"https://127.0.0.1:{server.port}/"))
+    gc.collect()  # a socket that nobody closed is a warning, and so a failure
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agentoml.errors import ModelError
 from agentoml.models.connection import Connection, Origin
@@ -20,6 +20,8 @@ from agentoml.threads import in_thread
 
 if TYPE_CHECKING:
     import ssl
+
+P = TypeVar("P", bound=asyncio.Protocol)
 
 KEPT_PER_ORIGIN = 8
 KEPT_SECONDS = 30.0
@@ -166,34 +168,46 @@ class HttpClient:
 
     async def _direct(self, peer: Url, url: Url) -> Connection:
         """Connect to the peer, which is the origin of the URL or a proxy."""
-        _, connection = await asyncio.get_running_loop().create_connection(
-            lambda: Connection(url, self._idle_seconds),
-            peer.host,
-            peer.port,
-            ssl=await tls_context() if peer.scheme == "https" else None,
-            happy_eyeballs_delay=0.25,
-        )
-        return connection
+        connection = Connection(url, self._idle_seconds)
+        if peer.scheme == "http":
+            await _connected(lambda: connection, peer)
+            return connection
+        transport, _ = await _connected(asyncio.Protocol, peer)
+        return await _secured(transport, connection, peer)
 
     async def _tunnelled(self, url: Url, proxy: Url) -> Connection:
-        loop = asyncio.get_running_loop()
-        transport, tunnel = await loop.create_connection(
-            lambda: Tunnel(url, proxy),
-            proxy.host,
-            proxy.port,
-            ssl=await tls_context() if proxy.scheme == "https" else None,
-            happy_eyeballs_delay=0.25,
-        )
+        context = await tls_context() if proxy.scheme == "https" else None
+        transport, tunnel = await _connected(lambda: Tunnel(url, proxy), proxy, context)
         try:
             await tunnel.open
-            connection = Connection(url, self._idle_seconds)
-            secure = await loop.start_tls(transport, connection, await tls_context(), server_hostname=url.host)
         except BaseException:
             transport.abort()
             raise
-        assert secure is not None
-        connection.connection_made(secure)
-        return connection
+        return await _secured(transport, Connection(url, self._idle_seconds), url)
+
+
+async def _connected(
+    protocol: Callable[[], P], peer: Url, context: ssl.SSLContext | None = None
+) -> tuple[asyncio.Transport, P]:
+    """Connect. Families of addresses are raced only for a name; a race that is cancelled may lose a socket."""
+    is_address = ":" in peer.host or peer.host.replace(".", "").isdigit()
+    return await asyncio.get_running_loop().create_connection(
+        protocol, peer.host, peer.port, ssl=context, happy_eyeballs_delay=None if is_address else 0.25
+    )
+
+
+async def _secured(transport: asyncio.Transport, connection: Connection, peer: Url) -> Connection:
+    """Begin TLS on a transport; it is closed if that fails, at whatever point."""
+    try:
+        context = await tls_context()
+        loop = asyncio.get_running_loop()
+        secure = await loop.start_tls(transport, connection, context, server_hostname=peer.host)
+    except BaseException:
+        transport.abort()
+        raise
+    assert secure is not None
+    connection.connection_made(secure)
+    return connection
 
 
 async def closed(connection: Connection) -> None:
