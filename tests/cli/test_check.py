@@ -128,3 +128,9 @@ def test_a_code_is_explained(config: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.startswith("## AGT101\n\n**A key that does not exist here.**\n\n")
     assert main(["--explain", "AGT1011"]) == 2
     assert "did you mean `AGT101`?" in capsys.readouterr().err
+
+
+def test_which_value_forces_which_option_is_said(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(f'{GOOD}[modes.audit]\nset = {{ model = "one" }}\n', encoding="utf-8")
+    assert main(["agent.toml"]) == 0
+    assert 'mode = "audit" forces model = "one"\n' in capsys.readouterr().out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
@@ -22,6 +22,7 @@ from agentoml.errors import ConfigError
 from agentoml.snapshot.clip import clipped
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.link import Linked, link
+from agentoml.snapshot.linking.warnings import forcings
 from agentoml.snapshot.unit_tests import hold_gates
 
 EXIT_PROBLEMS = 2
@@ -92,7 +93,15 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _text(checked: Checked) -> str:
-    return "\n\n".join(text for text in (render_text(checked.problems), summary(checked)) if text) + "\n"
+    parts = (render_text(checked.problems), "\n".join(_forcings(checked)), summary(checked))
+    return "\n\n".join(text for text in parts if text) + "\n"
+
+
+def _forcings(checked: Checked) -> Iterator[str]:
+    """Yield which value forces which option."""
+    linked = checked.linked
+    for one in forcings(linked.options, linked.owners, linked.catalog) if linked is not None else ():
+        yield f"{one.option} = {quoted(one.value)} forces {one.forced} = {quoted(one.to)}"
 
 
 def _json(data: object) -> str:

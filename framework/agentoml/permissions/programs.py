@@ -332,7 +332,7 @@ class _Examination:
         for place, letter in enumerate(text[1:], 1):
             option, attached = f"-{letter}", text[place + 1 :]
             if option in wrapper.line:
-                return self._line_option(at, end, attached), False
+                return self._line_option(wrapper, at, end, attached), False
             if option in wrapper.values:
                 return (at + 1 if attached else at + 2), False
             if option not in wrapper.flags:
@@ -359,19 +359,19 @@ class _Examination:
             return any(option.startswith(name) for option in options)
 
         if meant(wrapper.line):
-            return self._line_option(at, end, value if equals else ""), False
+            return self._line_option(wrapper, at, end, value if equals else ""), False
         if equals or (meant(wrapper.flags) and not meant(wrapper.values)):
             return at + 1, False
         return (at + 2, False) if meant(wrapper.values) else (at + 1, True)
 
-    def _line_option(self, at: int, end: int, attached: str) -> int:
+    def _line_option(self, wrapper: Wrapper, at: int, end: int, attached: str) -> int:
         self._need(at, Need(self.words[at].text[: -len(attached)] if attached else self.words[at].text))
         if attached:
-            self._line(plain(attached))
             self._need(at, Need(self.words[at].text, whole=True))
+            self._line(plain(attached), *(self.words[at + 1 : end] if wrapper.goes_on else ()))
             return at + 1
         if at + 1 < end:
-            self._line(self.words[at + 1])
+            self._line(*self.words[at + 1 : end if wrapper.goes_on else at + 2])
             self._handed_over(at + 1)
         return at + 2
 

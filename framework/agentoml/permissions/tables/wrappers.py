@@ -26,6 +26,7 @@ class Wrapper:
     whose value is a command line. `joins`: its words, joined, are a command line. `appends`: further words that can't
     be seen follow. `alone`: it may stand without a program; else what it runs then can't be seen. `writes`: options
     that write a file. `idle`: options with which it runs nothing. `fills`: options that say which text is filled in.
+    `goes_on`: the words behind a `line` belong to it.
     """
 
     values: frozenset[str] = field(default="", converter=_words)
@@ -39,6 +40,7 @@ class Wrapper:
     writes: frozenset[str] = field(default="", converter=_words)
     idle: frozenset[str] = field(default="", converter=_words)
     fills: frozenset[str] = field(default="", converter=_words)
+    goes_on: bool = False
 
 
 _TIMEOUT = Wrapper(
@@ -94,6 +96,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
         flags="-i0v - --ignore-environment --null --debug",
         assignments=True,
         line="-S --split-string",
+        goes_on=True,
         alone=True,
     ),
     "nohup": Wrapper(),

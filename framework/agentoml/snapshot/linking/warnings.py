@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from attrs import frozen
+
 from agentoml.config.problems import Path, Problem, quoted
 from agentoml.config.schema import Config
 from agentoml.snapshot.linking.option_tables import OptionTable
@@ -43,6 +45,26 @@ def forcing_warnings(
                 if not fitting_values(options[owner], keys, catalog):
                     key = next(iter(keys))
                     yield _takes_away(owner, key, place_of(config, tables[option.id], value.id, ("set", *key)))
+
+
+@frozen
+class Forcing:
+    """A value that forces an option of somebody else to one of its values (E3)."""
+
+    option: str
+    value: str
+    forced: str
+    to: str
+
+
+def forcings(options: Mapping[str, Option], owners: Mapping[Key, str], catalog: Catalog) -> Iterator[Forcing]:
+    """Yield every value that forces an option, whichever is active."""
+    for option in options.values():
+        for value in values_of(option):
+            for owner, keys in _claimed(option.id, value.patch, owners).items():
+                fitting = fitting_values(options[owner], keys, catalog)
+                if fitting:
+                    yield Forcing(option.id, value.id, owner, fitting[0])
 
 
 def _claimed(option_id: str, patch: Patch, owners: Mapping[Key, str]) -> Mapping[str, Mapping[Key, object]]:
