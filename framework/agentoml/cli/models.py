@@ -50,7 +50,7 @@ def _models(built: Built, snapshot: Snapshot) -> Iterator[dict[str, Any]]:
     """Yield what is known of each model, starred entries last."""
     written = structure(merge(parse_all(built.reading))).models
     credentials = with_credentials(snapshot.providers)
-    client = ClientFacts(name="", booleans=True, trusted=True, credentials=credentials)
+    client = ClientFacts(credentials=credentials)
     default = resolve(snapshot, client, Selections()).profile.model
     for model in snapshot.models.everything():
         table = written[model.key]

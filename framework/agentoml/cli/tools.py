@@ -68,7 +68,7 @@ async def _find(snapshot: Snapshot) -> Found:
     """Open a session that nobody listens to, wait for its servers, and take what a turn would offer to the model."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     client = Client(Connection(*open_stdio((nowhere, nowhere))), {}, None)
-    facts = ClientFacts(name="", booleans=True, trusted=True, credentials=with_credentials(snapshot.providers))
+    facts = ClientFacts(credentials=with_credentials(snapshot.providers))
     sessions = Sessions()
     try:
         session = sessions.new(client, snapshot, facts, {"cwd": str(Path.cwd())})
