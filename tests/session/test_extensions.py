@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from agent_process import AgentProcess, RequestFailed, agent_process, shown
+from agentoml.snapshot.build import build
+from agentoml.snapshot.diff import diff
 
 AGENT = """
 schema = 1
@@ -90,3 +92,13 @@ async def test_a_method_needs_a_session_and_a_declaration(config: Path, tmp_path
                 continue
             break
         assert (await refused(agent, "_acme.dev/models", sessionId=session))[0] == -32601
+
+
+def test_a_change_of_them_is_one_of_the_next_connection(config: Path) -> None:
+    before = build(config).snapshot
+    config.write_text(AGENT.replace("_acme.dev/models", "_acme.dev/others"), encoding="utf-8")
+    after = build(config).snapshot
+    assert before is not None and after is not None
+    [change] = diff(before, after)
+    assert (change.area, change.name) == ("connection", "extensions")
+    assert "from the next connection on" in change.sentence

@@ -309,7 +309,6 @@ class Command(Value):
 class Extension:
     """`[extensions."_x"]`: an extension method of ACP that picks options of the session that it names."""
 
-    description: str | None = key("what it is for")
     params: Mapping[str, str] = table("field of its params, beside sessionId -> option that it sets where it is given")
     result: Mapping[str, Any] = table(
         'what is answered: "{OPTION}" is the value in force, "{OPTION.values}" all offered'

@@ -51,7 +51,6 @@ class Expected:
 class UnitTest:
     """`[tests.x]`: what must come out of this configuration; `agentoml test` looks, without a model or a network."""
 
-    description: str | None = key("what the test is about")
     gate: bool = key("a configuration in which this does not hold is refused, by a reload too", default=False)
     given: Given = key("what it begins with", default=Given())
     expect: Expected = key("what must come out", default=Expected())

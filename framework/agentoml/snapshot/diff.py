@@ -241,6 +241,9 @@ def _connection(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         if was != now:
             text = f"[agent] {field} changed: clients see it from the next connection on"
             yield Change("connection", field, "changed", text)
+    if list(before.extensions) != list(after.extensions):
+        text = "[extensions] changed: they can be called now, and clients are told of them from the next connection on"
+        yield Change("connection", "extensions", "changed", text)
     old, new = (one.options.get(MODE) for one in (before, after))
     if list(old.known if old else ()) != list(new.known if new else ()):
         text = "the list of modes changed: clients that know no config options see it from the next session on"
