@@ -111,7 +111,7 @@ def test_nothing_outside_of_the_project_is_read(root: Path, tmp_path: Path, text
     secret = tmp_path / "secret.toml"
     secret.write_text("agent.title = 'pa55'\n", encoding="utf-8")
     (root / "link.toml").symlink_to(secret)
-    for name in (str(secret), "../secret.toml", "link.toml"):
+    for name in (str(secret), "../secret.toml", "link.toml", "~/x.toml"):
         write(root, text.format(name))
         found = project(root)
         assert [problem.code for one in found.texts for problem in one.problems] == ["AGT309"]
@@ -198,3 +198,22 @@ mcp.x = {{ command = ["touch", "{tmp_path / "ran"}"] }}
     done = subprocess.run([sys.executable, "-P", "-c", AUDITED, str(root)], capture_output=True, text=True, check=False)
     assert (done.returncode, "marker" in done.stdout + done.stderr) == (0, False), done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "extends = ['a\u0000b']",
+        "extends = ['" + "x/" * 3000 + "']",
+        "agent.instructions = { file = 'a\u0000b' }",
+        "extends = ['package:\u0000', 'git+', 'https://\u0000#\u0000', 'package:os/..']",
+        "x = 3",
+        "agent = 3",
+        "mcp = 'x'",
+        "policy = 3",
+    ],
+)
+def test_whatever_a_project_says_is_read_without_a_fault(root: Path, text: str) -> None:
+    write(root, text.replace("'", '"').replace("\u0000", "\\u0000"))
+    assert project(root).status == "new"
+    assert not counts(root)

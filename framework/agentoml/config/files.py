@@ -22,8 +22,11 @@ def beside(file: str, name: str) -> str:
 
 
 def real(path: Path) -> Path:
-    """Return the path behind all links."""
-    return Path(os.path.realpath(path))
+    """Return the path behind all links; what can't be a path is returned as it is."""
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return path
 
 
 def content_of(path: Path) -> bytes | str:

@@ -102,14 +102,12 @@ def place_of(digest: str) -> Path:
 
 def tree_digest(folder: Path) -> str | None:
     """Return the digest of all files of a folder, names and contents; None where it is not there."""
-    files = sorted(file for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else []
-    if not files:
-        return None
     try:
+        files = sorted(file for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else []
         marks = [(file, (status := file.stat()).st_size, status.st_mtime_ns, status.st_ino) for file in files]
     except OSError:
         return None
-    return _digest(folder, tuple(marks))
+    return _digest(folder, tuple(marks)) if marks else None
 
 
 @lru_cache(maxsize=64)

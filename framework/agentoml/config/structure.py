@@ -41,7 +41,7 @@ def structure(merged: Merged) -> Config:
     except Findings as findings:
         problems += [problem for problem in findings.problems if not (broken and problem.code in INCOMPLETE)]
     if config is None or broken:
-        raise ConfigError(locate(problems, merged))
+        raise ConfigError(tuple(dict.fromkeys(locate(problems, merged))))  # a policy's sets may be its layer's, too
     return config
 
 
