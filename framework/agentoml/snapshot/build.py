@@ -31,6 +31,10 @@ TRIES = 20
 
 FAULT = Problem("AGT901", "this program failed over the configuration", hint="please report it; stderr tells more")
 
+NOBODY_IS_ASKED = Change(
+    "permissions", "reload.widening", "changed", "edits that allow more take effect unasked from now on", widens=True
+)
+
 
 @frozen
 class InForce:
@@ -38,6 +42,7 @@ class InForce:
 
     table: Mapping[str, Any] | None = None
     snapshot: Snapshot | None = None
+    applies_widening: bool = False
 
 
 NOTHING_YET = InForce()
@@ -87,9 +92,10 @@ def build(config: layers.Configuration, files: tuple[Path, ...] = (), before: In
 def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Built:
     """Compile what was read; where it says what is in force, compile nothing."""
     merged = merge.merge(parse.parse_all(reading))
-    table = merged.everything
-    if table == before.table and not merged.problems:
-        return Built(reading, table, applies_widening=_applies_widening(merged))
+    table, applies_widening = merged.everything, _applies_widening(merged)
+    nobody_is_asked_anew = applies_widening and not before.applies_widening
+    if table == before.table and not merged.problems and not nobody_is_asked_anew:
+        return Built(reading, table, applies_widening=applies_widening)
     try:
         with located(merged):
             linked = link(structure.structure(merged))
@@ -98,8 +104,10 @@ def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Bui
             snapshot = under(snapshot, ceiling_of(ceilings(merged)))
     except ConfigError as error:
         return Built(reading, problems=error.problems)
-    changes = diff(before.snapshot, snapshot) if before.snapshot is not None else ()
-    return Built(reading, table, snapshot, changes, applies_widening=_applies_widening(merged))
+    changes: tuple[Change, ...] = ()
+    if before.snapshot is not None:
+        changes = (*((NOBODY_IS_ASKED,) if nobody_is_asked_anew else ()), *diff(before.snapshot, snapshot))
+    return Built(reading, table, snapshot, changes, applies_widening=applies_widening)
 
 
 def build_kept(reading: layers.Reading, configuration: layers.Configuration) -> Built:

@@ -96,6 +96,9 @@ def _permissions(before: Snapshot, after: Snapshot) -> Iterator[Change]:
             yield Change("permissions", f"agent.{key}", "changed", text, looser)
     if before.ceiling != after.ceiling:
         yield Change("permissions", "policy", "changed", "the policy changed", widens=before.ceiling != OPEN)
+    if before.ceiling != after.ceiling:
+        looser = widening.ceiling_is_looser(before.ceiling, after.ceiling)
+        yield Change("permissions", "policy", "changed", "what [policy] leaves changed", looser)
     yield from _tool_kinds(dict(before.tool_kinds), dict(after.tool_kinds))
     for name in widening.decides_anew(before, after):
         text = f"what the option {quoted(name)} is where the user picks nothing is decided anew"
@@ -244,6 +247,9 @@ def _connection(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     if list(before.extensions) != list(after.extensions):
         text = "[extensions] changed: they can be called now, and clients are told of them from the next connection on"
         yield Change("connection", "extensions", "changed", text)
+    for name, what, _, _ in _pairs(before.extensions, after.extensions):
+        text = f"{_sentence('extension method', name, what, [])}: clients are told from the next connection on"
+        yield Change("connection", name, what, text)
     old, new = (one.options.get(MODE) for one in (before, after))
     if list(old.known if old else ()) != list(new.known if new else ()):
         text = "the list of modes changed: clients that know no config options see it from the next session on"

@@ -161,7 +161,7 @@ class Store:
 
     @property
     def _before(self) -> InForce:
-        return InForce(self._in_force.table, self.current)
+        return InForce(self._in_force.table, self.current, self._in_force.applies_widening)
 
     async def _attempt(self, trigger: Trigger) -> Record:
         async with self._one_at_a_time:

@@ -7,12 +7,13 @@ ask match more calls than rules that allow (E44), and so could hide a stricter k
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
 from agentoml.config.notation import Action, ListEdit
 from agentoml.permissions.sets import ReadyRule, ReadySet, strictness
+from agentoml.snapshot.ceiling import Ceiling
 from agentoml.snapshot.patches import MODEL, NOTHING, Patch
 from agentoml.snapshot.snapshot import Condition, Filter, Hidden, Option, Snapshot, Value
 
@@ -60,6 +61,15 @@ def list_is_looser(before: Collection[str], after: Collection[str], old: Sets, n
     gone = (old[name] for name in before if name not in after and name in old)
     come = (new[name] for name in after if name not in before and name in new)
     return any(set(said(ready)) - {"allow"} for ready in gone) or any(set(said(ready)) - {"deny"} for ready in come)
+
+
+def ceiling_is_looser(before: Ceiling, after: Ceiling) -> bool:
+    """Return whether policies may leave more than they did: one that stood is gone or says something else."""
+    lists = ("models", "providers", "servers", "hosts", "limits")
+    if any(set(getattr(before, name)) - set(getattr(after, name)) for name in lists):
+        return True
+    now = {ready.name: ready for ready in after.sets}
+    return any(ready.name not in now or set_is_looser(ready, now[ready.name]) for ready in before.sets)
 
 
 def said(ready: ReadySet) -> Iterator[Action]:
@@ -127,10 +137,21 @@ def _is_mask(lists: tuple[tuple[str, ...], ...], snapshot: Snapshot) -> bool:
     """Return whether lists say nothing looser than the base's kinds and defaults, which they silence (E41)."""
     sets = snapshot.permissions
     base = [sets[name] for name in snapshot.base.permissions if name in sets]
-    words = [word for ready in base for word in (*ready.kinds.values(), *([ready.default] if ready.default else []))]
-    least = max((strictness(word) for word in words), default=strictness("ask"))
-    masks = (sets[name] for names in lists for name in names if name in sets)
-    return all(strictness(word) >= least for ready in masks for word in said(ready))
+    defaults = [ready.default for ready in base if ready.default is not None]
+    strictest = _strictest([*defaults, *(word for ready in base for word in ready.kinds.values())])
+    for ready in (sets[name] for names in lists for name in names if name in sets):
+        for kind, word in ready.kinds.items():
+            if strictness(word) < _strictest([one.kinds[kind] for one in base if kind in one.kinds] or defaults):
+                return False
+        others = [*(rule.action for rule in ready.rules), *([ready.default] if ready.default is not None else [])]
+        if any(strictness(word) < strictest for word in others):
+            return False
+    return True
+
+
+def _strictest(words: Sequence[Action]) -> int:
+    """Return how strict the strictest is; where nothing is said, it is asked."""
+    return max(map(strictness, words), default=strictness("ask"))
 
 
 # ---------------------------------------------------------------------------- what chooses among the values

@@ -1,0 +1,176 @@
+"""What an edit changes, in sentences; and whether it allows more, which must never be missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentoml.snapshot.build import Built, InForce, build
+
+START = """
+schema = 1
+[agent]
+name = "acme"
+instructions = "Be kind."
+permissions.add = ["team"]
+[providers.gateway]
+adapter = "openai"
+base_url = "http://127.0.0.1:1/v1"
+api_key = { env = "GATEWAY_KEY" }
+[models.one]
+provider = "gateway"
+[models.two]
+provider = "gateway"
+[modes.plan]
+set = { permissions = "no-changes" }
+[modes.code]
+[options.mode]
+default = "plan"
+[options.model]
+values_from = "models"
+[options.docs]
+type = "boolean"
+on = { set = { mcp.docs = true } }
+[mcp.docs]
+enabled = false
+command = ["docs-server"]
+env = { TOKEN = { env = "DOCS_TOKEN" } }
+[tools.count]
+kind = "read"
+command = ["wc", "{path}"]
+locations = ["path"]
+parameters = { path = { type = "string" } }
+[tool_kinds]
+"mcp:docs/get_*" = "read"
+[commands.review]
+prompt = "Review."
+[permissions.team]
+kinds = { delete = "deny" }
+rules.push = { tool = "shell", command = "git push *", action = "always_ask" }
+"""
+
+
+def edited(tmp_path: Path, *changes: tuple[str, str]) -> Built:
+    config = tmp_path / "agent.toml"
+    config.write_text(START, encoding="utf-8")
+    before = build(config)
+    assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
+    text = START
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    config.write_text(text, encoding="utf-8")
+    after = build(config, before=InForce(before.table, before.snapshot))
+    assert not after.problems, [problem.one_line() for problem in after.problems]
+    return after
+
+
+WIDENING = {
+    "a denial goes": ('kinds = { delete = "deny" }', ""),
+    "a denial is weakened": ('delete = "deny"', 'delete = "ask"'),
+    "a rule that always asks goes": ('action = "always_ask" }', 'action = "ask" }'),
+    "a rule covers less": ('"git push *"', '"git push origin *"'),
+    "a set is left out": ('permissions.add = ["team"]', ""),
+    "an allow rule": ("[permissions.team]", '[permissions.team]\nrules.all = { tool = "shell", action = "allow" }'),
+    "questions are answered": ('permissions.add = ["team"]', 'permissions.add = ["team"]\nauto_answers = "everything"'),
+    "a mode restricts less": ('[modes.plan]\nset = { permissions = "no-changes" }', "[modes.plan]"),
+    "a mode answers by itself": ("[modes.code]", '[modes.code]\nset = { auto_answers = "everything" }'),
+    "another mode by default": ('default = "plan"', 'default = "code"'),
+    "another destination of a key": ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"),
+    "another secret": ("GATEWAY_KEY", "OTHER_KEY"),
+    "a provider more": ("[models.one]", '[providers.other]\nadapter = "openai"\n[models.one]'),
+    "another program": ('["docs-server"]', '["other-server"]'),
+    "another secret of a server": ("DOCS_TOKEN", "OTHER_TOKEN"),
+    "a server that is on": ("enabled = false", "enabled = true"),
+    "a server more": ("[tools.count]", '[mcp.more]\ncommand = ["more"]\n[tools.count]'),
+    "another command of a tool": ('["wc", "{path}"]', '["rm", "{path}"]'),
+    "another kind of a tool": ('kind = "read"\ncommand', 'kind = "think"\ncommand'),
+    "paths of a tool are not judged": ('locations = ["path"]\n', ""),
+    "another kind of a server's tools": ('"mcp:docs/get_*" = "read"', '"mcp:docs/*" = "read"'),
+    "a command that answers by itself": ('prompt = "Review."', 'prompt = "Review."\nset.auto_answers = "everything"'),
+}
+
+NOT_WIDENING = {
+    "a denial more": ('delete = "deny"', 'delete = "deny", execute = "deny"'),
+    "a rule that denies": (
+        "rules.push",
+        'rules.no = { tool = "shell", command = "rm *", action = "deny" }\nrules.push',
+    ),
+    "a mode that restricts": ("[modes.code]", '[modes.code]\nset = { permissions = "no-changes" }'),
+    "a model more": ("[models.two]", '[models.three]\nprovider = "gateway"\n[models.two]'),
+    "a model less": ('[models.two]\nprovider = "gateway"\n', ""),
+    "an option more": ("[options.docs]", "[options.x]\nvalues.a = {}\nvalues.b = {}\n[options.docs]"),
+    "another prompt": ("Be kind.", "Be brief."),
+    "another name": ('name = "acme"', 'name = "ACME"'),
+    "a tool less": (START[START.index("[tools.count]") : START.index("[tool_kinds]")], ""),
+    "a command less": ('[commands.review]\nprompt = "Review."\n', ""),
+    "a limit": ('name = "acme"', 'name = "acme"\nlimits.turn = { model_calls = 3 }'),
+}
+
+
+@pytest.mark.parametrize("change", WIDENING.values(), ids=WIDENING)
+def test_what_allows_more_is_told_first(tmp_path: Path, change: tuple[str, str]) -> None:
+    built = edited(tmp_path, change)
+    assert built.widens
+    assert built.changes[0].widens
+
+
+@pytest.mark.parametrize("change", NOT_WIDENING.values(), ids=NOT_WIDENING)
+def test_what_allows_no_more_asks_nobody(tmp_path: Path, change: tuple[str, str]) -> None:
+    built = edited(tmp_path, change)
+    assert built.changes
+    assert not built.widens, [one for one in built.changes if one.widens]
+
+
+def test_changes_are_sentences_without_secrets_in_a_fixed_order(tmp_path: Path) -> None:
+    built = edited(tmp_path, WIDENING["another secret"], NOT_WIDENING["a model more"], NOT_WIDENING["another name"])
+    assert [(change.area, change.sentence) for change in built.changes] == [
+        ("providers", 'provider "gateway" changed: api_key'),
+        ("models", 'model "three" added'),
+        ("connection", "[agent] name changed: clients see it from the next connection on"),
+    ]
+
+
+def test_a_server_that_would_start_anew_is_told_so(tmp_path: Path) -> None:
+    built = edited(tmp_path, WIDENING["another program"])
+    assert [(change.name, change.restarts) for change in built.changes] == [("docs", True)]
+    only_tools = edited(tmp_path, ('command = ["docs-server"]', 'command = ["docs-server"]\ntools = ["get_*"]'))
+    assert [(change.name, change.restarts) for change in only_tools.changes] == [("docs", False)]
+
+
+def test_a_policy_that_leaves_more_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = tmp_path / "policy.toml"
+    monkeypatch.setenv("AGENTOML_POLICY", str(policy))
+    config = tmp_path / "agent.toml"
+    config.write_text(START, encoding="utf-8")
+
+    def changed(before: str, after: str) -> Built:
+        policy.write_text(f"schema = 1\n{before}", encoding="utf-8")
+        first = build(config)
+        assert first.snapshot is not None, [problem.one_line() for problem in first.problems]
+        policy.write_text(f"schema = 1\n{after}", encoding="utf-8")
+        second = build(config, before=InForce(first.table, first.snapshot))
+        assert not second.problems, [problem.one_line() for problem in second.problems]
+        return second
+
+    strict = '[policy]\npermissions = ["house"]\n[permissions.house]\nkinds = { execute = "deny" }\n'
+    assert changed(strict, "[policy]\n").widens
+    assert not changed("[policy]\n", strict).widens
+    assert changed('[policy]\nhosts = ["127.0.0.1"]\n', '[policy]\nhosts = ["*"]\n').widens
+
+
+def test_that_nobody_is_asked_any_more_is_something_to_ask_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    own = tmp_path / "home" / "agentoml" / "agent.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("schema = 1\n", encoding="utf-8")
+    config = tmp_path / "agent.toml"
+    config.write_text(f'{START}[reload]\nwidening = "apply"\n', encoding="utf-8")
+    before = build(config)
+    assert not before.applies_widening, "only the user's own configuration may say so"
+    own.write_text('schema = 1\n[reload]\nwidening = "apply"\n', encoding="utf-8")
+    after = build(config, before=InForce(before.table, before.snapshot, before.applies_widening))
+    assert [change.name for change in after.changes if change.widens] == ["reload.widening"]
