@@ -88,3 +88,29 @@ async def test_without_a_fallback_that_answers_the_turn_says_why_it_ends(tmp_pat
         session = await agent.new_session(tmp_path)
         answer = await agent.prompt(session, "hello")
         assert answer["_meta"]["agentoml"]["error"]["kind"] == "overloaded"
+
+
+COMMAND = """
+[commands.go]
+prompt = "Say so."
+preselect = { model = "big" }
+"""
+
+
+async def test_a_model_is_fallen_back_to_in_a_commands_turn_too(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a", encoding="utf-8")
+    quiet = FALLBACK.replace(
+        "[models.big]",
+        """[providers.offline.replies.all]
+steps = [{ text = "Begun." }, { tool = "read_file", args = { path = "a.txt" } }, { text = "Ended." }]
+[models.big]""",
+    )
+    config = tmp_path / "agent.toml"
+    config.write_text(quiet.replace('["other", "small"]', '["small"]') + COMMAND, encoding="utf-8")
+    async with agent_process(config) as agent:
+        session = await agent.new_session(tmp_path)
+        await agent.set(session, "model", "other")
+        assert await agent.prompt(session, "/go") == {"stopReason": "end_turn"}
+        assert agent.said() == "Begun.Ended."
+        seen = [shown(update["configOptions"])["model"] for update in agent.updates("config_option_update")]
+        assert seen == ["big", "small", "other"], "the command's, the one it fell back to, and the pick again"

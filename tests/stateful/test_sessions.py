@@ -259,7 +259,8 @@ class Machine(RuleBasedStateMachine):
         session, _, mirror = self.some_session(data)
         option = data.draw(st.sampled_from(["nothing", *mirror.shown()]), label="option")
         declared = session.snapshot.options.get(option)
-        if isinstance(value, bool) if declared and declared.kind == "boolean" else value in mirror.offered(option):
+        is_boolean = declared is not None and declared.kind == "boolean"
+        if value in mirror.offered(option) or (is_boolean and isinstance(value, bool)):
             return
         before, heard = session.selections, self.heard()
         with pytest.raises(InvalidParams) as refused:
@@ -325,7 +326,7 @@ class Machine(RuleBasedStateMachine):
         self.run(self._play(data, session, wire, words))
 
     async def _play(self, data: st.DataObject, session: Session, wire: Wire, words: str) -> None:
-        provider = Provider(self, data)
+        provider = Provider(self, data, session, wire.mirrors[session.id])
         turn = Turn(session, session.snapshot, SimpleNamespace(adapter=lambda *_: provider), self.tools(session, wire))
         session.turn = asyncio.ensure_future(turn.run([{"type": "text", "text": words}]))
         try:
@@ -418,10 +419,14 @@ class Provider:
 
     machine: Machine
     data: st.DataObject
+    session: Session
+    mirror: Mirror
     answers: int = 0
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
         self.answers += 1
+        if self.session.pinned is None and not self.waits():
+            assert request.model_id == self.mirror.shown().get("model", request.model_id), "the model that is shown"
         self.meanwhile()
         if self.data.draw(st.integers(0, 9), label="overloaded") == 0:
             raise ModelError("overloaded", "try another")
@@ -433,6 +438,10 @@ class Provider:
         yield Finished(
             "tool_use", tuple(ToolRequest(f"{self.answers}-{at}", name, "{}") for at, name in enumerate(names))
         )
+
+    def waits(self) -> bool:
+        turn = self.session.selections.turn
+        return turn is not None and bool(turn.waiting)
 
     def meanwhile(self) -> None:
         self.machine.every_session_is_whole()

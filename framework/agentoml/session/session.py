@@ -19,11 +19,10 @@ from agentoml.session.servers import SessionServers
 from agentoml.session.standing import Kept, Standing, gone_notices, kept
 from agentoml.session.told import MODE, Told
 from agentoml.snapshot.patches import MODEL
-from agentoml.snapshot.picks import stored
 from agentoml.snapshot.resolve import ClientFacts, Resolved
-from agentoml.snapshot.selections import Pick, Refused, Selections, belongs_to, pick
+from agentoml.snapshot.selections import Pick, Refused, Selections, pick
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.snapshot.turns import end_turn, expire, next_expiry, start_command, start_turn
+from agentoml.snapshot.turns import end_turn, expire, next_expiry, pick_for_the_turn, start_command, start_turn
 from agentoml.wire import messages
 from agentoml.wire.client import Client
 from agentoml.wire.frames import Encoded
@@ -166,15 +165,13 @@ class Session:
     def fall_back(self, model_key: str) -> bool:
         """Go on with another model until the turn ends, and show it; return False where one model is forced."""
         option_id = self.snapshot.owners.get(MODEL)
-        if option_id is None:
+        active = None if option_id is None else self.resolved().shown.active.get(option_id)
+        if active is None:
             return True
-        shown = self.resolved().shown
-        active = shown.active.get(option_id)
-        if active is not None and active.forced_by is not None:
+        if active.forced_by is not None:
             return False
-        place = belongs_to(option_id, shown, self.selections)
-        instead = Pick(option_id, model_key, place, "turn")
-        self._change(lambda _snapshot, _facts, selections: stored(selections, instead))
+        instead = Pick(active.option.id, model_key)
+        self._change(lambda _snapshot, _facts, selections: pick_for_the_turn(selections, instead))
         self.tell()
         return True
 

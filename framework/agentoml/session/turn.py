@@ -142,7 +142,8 @@ class Turn:
                 logger.warning("%s: %s; going on with %s", self._model().key, error, following)
                 if not self.session.fall_back(following):
                     raise
-                self._instead = following
+                in_force = self.session.resolved(self.pinned).profile.model
+                self._instead = None if in_force == following else following
 
     async def _ask(self, model: CatalogModel, tools: Mapping[str, Tool]) -> Finished:
         adapter = self.providers.adapter(model.provider, self.pinned.providers[model.provider])

@@ -32,13 +32,17 @@ class Pick:
 
 @frozen
 class RunningTurn:
-    """A turn. `picks` were made while its command ran and count above everything but forcing (E8); `waiting` are those
-    that bind at the next turn and are shown at once (E12).
+    """A turn. `picks` count above everything but forcing until it ends: those made while its command ran (E8), and the
+    model that it fell back to. `waiting` are those that bind at the next turn and are shown at once (E12).
     """
 
     command: str | None = None
     picks: tuple[Pick, ...] = ()
     waiting: tuple[Pick, ...] = ()
+
+    def picked(self, option: str) -> bool:
+        """Return whether an option has a pick above the others."""
+        return any(pick.option == option for pick in self.picks)
 
 
 @frozen

@@ -16,7 +16,7 @@ from agentoml.snapshot.resolving.listing import unlisted
 from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, Place, State
 from agentoml.snapshot.snapshot import OFF, ON, Option, Snapshot, Value
 
-__all__ = ["Pick", "Refused", "Selections", "belongs_to", "pick", "pick_value", "reconcile", "still_there"]
+__all__ = ["Pick", "Refused", "Selections", "pick", "pick_value", "reconcile", "still_there"]
 
 MOST_NAMED = 50
 """How many available values a refusal names."""
@@ -64,13 +64,13 @@ def pick_value(
             return selections
         raise _forced(active, active.forced_by)
     chosen = _offered_value(active, wanted.value, shown)
-    place = belongs_to(wanted.option, shown, selections)
+    place = _belongs_to(wanted.option, shown, selections)
     made = Pick(wanted.option, chosen.id, place, _until(active.option, chosen, now))
     turn = selections.turn
     if turn is not None and active.option.next_turn:
         waiting = (*without(turn.waiting, made), made)
         return forget(snapshot, client, evolve(selections, turn=evolve(turn, waiting=waiting)))
-    if turn is not None and turn.command is not None:
+    if turn is not None and (turn.command is not None or turn.picked(wanted.option)):
         above = with_pick(turn.picks, evolve(made, belongs_to=None))
         selections = evolve(selections, turn=evolve(turn, picks=above))
     return forget(snapshot, client, stored(selections, made))
@@ -134,7 +134,7 @@ def _offered_value(active: Active, value_id: str, shown: State) -> Value:
     )
 
 
-def belongs_to(option_id: str, shown: State, selections: Selections) -> Place | None:
+def _belongs_to(option_id: str, shown: State, selections: Selections) -> Place | None:
     """Return the active value that a pick made now belongs to, as if no command ran (E7, E8)."""
     turn = selections.turn
     if turn is not None and turn.command is not None:

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from agentoml.config.problems import quoted
 from agentoml.snapshot.forget import forget
-from agentoml.snapshot.picks import Pick, RunningTurn, Selections, stored
+from agentoml.snapshot.picks import Pick, RunningTurn, Selections, stored, with_pick
 from agentoml.snapshot.resolve import resolve
 from agentoml.snapshot.resolving.conditions import holds, is_hidden
 from agentoml.snapshot.resolving.state import ClientFacts
@@ -39,6 +39,12 @@ def start_command(
     if command.prompt is None:
         return selections
     return forget(snapshot, client, evolve(selections, turn=RunningTurn(command=name)))
+
+
+def pick_for_the_turn(selections: Selections, pick: Pick) -> Selections:
+    """Return selections with a pick that counts above everything but forcing until the running turn ends."""
+    turn = selections.turn or RunningTurn()
+    return evolve(selections, turn=evolve(turn, picks=with_pick(turn.picks, pick)))
 
 
 def end_turn(snapshot: Snapshot, client: ClientFacts, selections: Selections) -> Selections:
