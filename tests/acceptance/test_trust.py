@@ -123,8 +123,9 @@ async def test_it_is_asked_again_with_a_diff_and_meanwhile_what_was_agreed_to_st
         (project / "agent.toml").write_text(changed, encoding="utf-8")
         await agent.until(asked_for(asked, 2))
         assert asked.questions[1]["toolCall"]["title"] == "agent.toml of this project changed"
-        assert '- `mcp.tests.command = ["sh", "-c", "touch ran"]`' in asked.text
-        assert '+ `mcp.tests.command = ["sh", "-c", "touch walked"]`' in asked.text
+        assert '- gone: `mcp.tests.command = ["sh", "-c", "touch ran"]`' in asked.text
+        assert '- new: `mcp.tests.command = ["sh", "-c", "touch walked"]`' in asked.text
+        assert "careful" not in [option["id"] for option in last_options(agent) if option["currentValue"] == "yes"]
         assert "PROJECT_TOKEN" not in asked.text
         assert models(last_options(agent)) == ["two", "one"]
 

@@ -27,7 +27,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 def test_it_is_shown_granted_compared_and_revoked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys)
     assert code == 0
-    assert out.splitlines()[1:] == ["not trusted: it is left out", "", "It would run:", '  - mcp.x.command = ["x"]']
+    assert out.splitlines()[1:] == ["not trusted: it is left out", "", "It would run:", '    mcp.x.command = ["x"]']
 
     code, out, _ = said(capsys, "grant", "--yes")
     assert (code, out.splitlines()[-1]) == (0, f"{project} is trusted, also by agents that run already")

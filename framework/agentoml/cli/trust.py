@@ -89,7 +89,7 @@ def _says_yes() -> bool:
 def _text(project: Project) -> str:
     lines = []
     for title, wanted in project.wanted():
-        lines += [f"{title}:", *(f"  {sign} {line}" for sign, line in wanted)]
+        lines += [f"{title}:", *(f"  {sign or ' '} {line}" for sign, line in wanted)]
     return "\n".join(lines) or project.silence
 
 

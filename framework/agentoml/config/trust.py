@@ -85,7 +85,7 @@ class Project(NamedTuple):
 
         Where they agreed to something else before, only what is new ("+") and what is gone ("-").
         """
-        said = [("-", str(claim.kind), claim.line()) for claim in self.claims]
+        said = [("", str(claim.kind), claim.line()) for claim in self.claims]
         if self.status == "changed":
             said = self._changes()
         groups = (

@@ -79,7 +79,7 @@ class Serving:
         return ClientFacts(
             name=self.client.name,
             booleans=self.client.booleans,
-            trusted=self.trusting.counts,
+            trusted=self.store.trusted,
             credentials=with_credentials(snapshot.providers),
         )
 
@@ -102,15 +102,15 @@ class Serving:
         await self.store.close()
 
     def _swapped(self, before: Snapshot | None, after: Snapshot) -> int:
-        self._trusted = self.trusting.counts
+        self._trusted = self.store.trusted
         if self.discovery.began:
             self.discovery.follow(after)
         return self.sessions.take(after, self.facts(after))
 
     def _recorded(self, record: Record) -> None:
         """Have conditions on `trusted` hold or not, also where nothing else changes."""
-        if self._trusted != self.trusting.counts and self.store.current is not None:
-            self._trusted = self.trusting.counts
+        if self._trusted != self.store.trusted and self.store.current is not None:
+            self._trusted = self.store.trusted
             self.sessions.take(self.store.current, self.facts(self.store.current))
 
     async def _watch(self) -> None:

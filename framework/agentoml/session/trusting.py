@@ -40,11 +40,6 @@ class Trusting:
         """Hear of every attempt from now on."""
         self.store.subscribe(lambda _before, _after: 0, None, self._recorded)
 
-    @property
-    def counts(self) -> bool:
-        """Whether nothing of the project is left out."""
-        return self.store.project is None or self.store.project.counts
-
     def opened(self, session: Session) -> None:
         """Ask in a new session, once its client knows it."""
         self._put_off = ""
@@ -56,8 +51,12 @@ class Trusting:
             self._asking.cancel()
             await asyncio.wait((self._asking,))
 
+    @property
+    def _counts(self) -> bool:
+        return self.store.project is not None and self.store.project.counts
+
     def _recorded(self, record: Record) -> None:
-        if self._asking is not None and self._waits and self.counts:
+        if self._asking is not None and self._waits and self._counts:
             self._asking.cancel()  # who agreed elsewhere need not be asked here
         session = next(reversed(tuple(self.sessions)), None)
         if session is not None:
@@ -96,11 +95,14 @@ class Trusting:
             logger.warning("the user can't be asked about %s: %s; `agentoml trust` can", project.file, error)
         finally:
             self._waits = False
-            agreed = chosen == TRUST or self.counts
+            agreed = chosen == TRUST or self._counts
             update = messages.tool_call_update(call_id, status="completed" if agreed else "failed")
             session.client.update(session.id, update)
         return chosen
 
+
+SIGNS = {"": "", "+": "new: ", "-": "gone: "}
+"""Written out: in Markdown, + and - are but two bullets."""
 
 OPTIONS = [
     messages.permission_option(TRUST, "Trust this configuration", "allow_always"),
@@ -118,7 +120,7 @@ def _shown(project: Project) -> dict[str, Any]:
     """Return what the user is shown: all that would run, be reached and be loosened, or what of it is new or gone."""
     lines = []
     for title, wanted in project.wanted():
-        lines += [f"{title}:", *(f"{sign} `{line}`" for sign, line in wanted), ""]
+        lines += [f"{title}:", *(f"- {SIGNS[sign]}`{line}`" for sign, line in wanted), ""]
     text = "\n".join([*lines, f"{project.silence} It stands in {project.file}".strip()])
     content = messages.content_item(messages.text_block(text))
     return {"kind": "other", "status": "pending", "content": [content]}

@@ -96,6 +96,12 @@ class Store:
         return tuple(self.seen)
 
     @property
+    def trusted(self) -> bool:
+        """Whether nothing of a project is left out of what is in force."""
+        project = self._in_force.reading.project
+        return project is None or project.counts
+
+    @property
     def digest(self) -> str:
         """What tells the configuration in force from any other: the same files give it again, in every process."""
         said = json.dumps(self._in_force.table, sort_keys=True, default=str)
@@ -196,7 +202,7 @@ class Store:
                 self._reject(built)
             case "unchanged":
                 self._hold(None)
-                self._in_force = evolve(self._in_force, applies_widening=built.applies_widening)
+                self._in_force = evolve(self._in_force, reading=built.reading, applies_widening=built.applies_widening)
             case "held" if self._awaits_trust(built):
                 self._hold(None)
             case "held":
