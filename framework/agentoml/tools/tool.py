@@ -18,10 +18,10 @@ Content = Mapping[str, Any]
 class ToolContext:
     """Where a tool call runs: the session's directories, its client and the call it reports to.
 
-    `report` shows content of the call while it runs (it replaces what was shown before). `environment` is what
-    child processes get: no variable that a secret of the configuration names. `check_url` judges one more URL that the call is led to and
-    raises ToolError where it may not go there; without it, a call stays at the host that was judged. `may_read`
-    tells whether what is found in a file may be shown.
+    `report` shows content of the call while it runs (it replaces what was shown before). `environment` is what child
+    processes get: no variable that a secret of the configuration names. `check_url` judges one more URL that the call
+    is led to and raises ToolError where it may not go there; without it, a call stays at the host that was judged.
+    `may_read` tells whether what is found in a file may be shown.
     """
 
     session_id: str

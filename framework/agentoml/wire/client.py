@@ -63,7 +63,7 @@ class Client:
         self._connection.notify("session/update", {"sessionId": session_id, "update": update})
 
     def config_changed(self, what: Mapping[str, Any]) -> None:
-        """Send `_agentoml/config_changed` to a client whose capabilities ask for it (`_meta.agentoml.configChanged`)."""
+        """Send `_agentoml/config_changed` to a client that asks for it (`_meta.agentoml.configChanged`)."""
         if self.hears_config_changes:
             self._connection.notify("_agentoml/config_changed", what)
 

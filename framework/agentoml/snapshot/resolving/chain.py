@@ -13,7 +13,6 @@ from agentoml.snapshot.resolving.listing import unlisted
 from agentoml.snapshot.resolving.state import Listing, Place, State
 from agentoml.snapshot.snapshot import Default, Option, Snapshot, Value
 
-
 Why = Literal["command", "preselected", "picked", "default", "base", "data", "first"]
 """What gives an option its value: a pick, or what is chosen for the user."""
 
