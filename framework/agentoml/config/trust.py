@@ -29,7 +29,10 @@ KINDS: Mapping[Kind, str] = {
 
 
 class Claim(NamedTuple):
-    """One thing that a project's files say and their user must agree to. `shown` is its value without secrets."""
+    """One thing that a project's files say and their user must agree to. `shown` is its value without secrets.
+
+    Of an entry that may come to be what is chosen where nobody chooses there is only the path.
+    """
 
     kind: Kind
     path: KeyPath
@@ -38,7 +41,7 @@ class Claim(NamedTuple):
 
     def line(self) -> str:
         """Return it as TOML writes it, on one line."""
-        return f"{dotted(self.path)} = {self.shown}"
+        return f"{dotted(self.path)} = {self.shown}" if self.shown else dotted(self.path)
 
 
 class Record(NamedTuple):
@@ -151,6 +154,9 @@ def claims(texts: Sequence[Text]) -> Iterator[Claim]:
     """Yield what texts say beyond names and words: whatever can't be shown to be harmless is a claim."""
     for text in texts:
         for path, value in _leaves(document(text.content).values):
+            entry = _entry(path)
+            if entry:
+                yield Claim("allows", entry, None, "")
             if not _is_harmless(path, value):
                 yield Claim(_kind(path), path, value, _shown(path, value))
 
@@ -161,6 +167,13 @@ def _leaves(table: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyP
             yield from _leaves(value, (*path, key))
         else:
             yield (*path, key), value
+
+
+def _entry(path: KeyPath) -> KeyPath:
+    """Return the mode or value of an option that something belongs to: the first of them is what is chosen."""
+    if path[0] == "modes":
+        return path[:2]
+    return path[:4] if path[0] == "options" and path[2:3] == ("values",) else ()
 
 
 def _is_harmless(path: KeyPath, value: Any) -> bool:
