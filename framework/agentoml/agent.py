@@ -115,7 +115,7 @@ class Agent:
             await session.cancel()
             return {"stopReason": "cancelled"}
         finally:
-            session.turn = None
+            session.turn = session.pinned = None
             for store in stores:
                 store.turn_ended()
 

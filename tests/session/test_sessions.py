@@ -180,3 +180,15 @@ def test_permissions_of_a_value_that_is_gone_are_kept_where_its_replacement_is_l
     assert bool(session.kept) is kept, "another option says nothing about it"
     session.set_mode(str(session.resolved().option("mode").current))  # type: ignore[union-attr]
     assert session.kept == ()
+
+
+def test_what_is_loosened_where_nobody_s_value_went_is_not_kept(tmp_path: Path) -> None:
+    sessions, client = Sessions(), QuietClient()
+    session = opened(sessions, client, snapshot(tmp_path, "one", "two", more=PLAN + CODE), tmp_path)
+    session.set_config_option("mode", "plan")
+    session.set_config_option("model", "two")
+    sessions.take(snapshot(tmp_path, "one", more="[modes.plan]\n" + CODE), ClientFacts())
+    assert session.kept == ()
+    assert [update["title"] for _, update in client.updates if update["sessionUpdate"] == "notice"] == [
+        "model: two is gone"
+    ]

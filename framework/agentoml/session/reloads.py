@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import define
+from attrs import define, field
 
 from agentoml.config.problems import Problem
 from agentoml.errors import ConnectionLost, RemoteError
@@ -44,6 +45,7 @@ class Reloads:
     _asking: asyncio.Task[None] | None = None
     _problems: tuple[Problem, ...] = ()
     _told_otherwise: bool = False
+    _numbers: itertools.count[int] = field(factory=lambda: itertools.count(1))
 
     def listen(self) -> None:
         """Hear of what is held and of every attempt from now on."""
@@ -118,19 +120,18 @@ class Reloads:
 
     async def _ask(self, session: Session, held: Built) -> None:
         """Put the question; only the answer that says so applies what is held, as it was shown."""
-        number = self.store.records[-1].number if self.store.records else 0
-        call_id = f"reload_{number}"
+        call_id, applied = f"reload_{next(self._numbers)}", False
         session.client.update(session.id, messages.tool_call(call_id, TITLE, **_shown(held)))
         try:
             call = messages.tool_call_update(call_id, title=TITLE, **_shown(held))
             chosen = await session.client.request_permission(session.id, call, OPTIONS)
+            self._answered = chosen is not None
+            applied = chosen == APPLY and await self.store.confirm(held) is not None
         except (RemoteError, ConnectionLost) as error:
             logger.warning("the user can't be asked about the configuration: %s", error)
-            chosen = None
-        self._answered = chosen is not None
-        applied = chosen == APPLY and await self.store.confirm(held) is not None
-        update = messages.tool_call_update(call_id, status="completed" if applied else "failed")
-        session.client.update(session.id, update)
+        finally:  # taken back, too
+            update = messages.tool_call_update(call_id, status="completed" if applied else "failed")
+            session.client.update(session.id, update)
 
 
 TITLE = "The configuration was edited and allows more than before"

@@ -56,7 +56,7 @@ def gone(before: Standing, after: Snapshot) -> tuple[Active, ...]:
 def kept(before: Standing, after: Standing) -> tuple[Kept, ...]:
     """Return what stays in force of values that are gone: their permissions, where those of the replacement are looser.
 
-    One value preselects another, so all that grants something is compared once any value is gone.
+    One value preselects another, so once any value is gone all that are another now are compared.
     """
     values = gone(before, after.snapshot)
     if not values or not _is_looser(before, after):
@@ -73,9 +73,11 @@ def kept(before: Standing, after: Standing) -> tuple[Kept, ...]:
 
 
 def gone_notices(before: Standing, after: Standing, still_kept: tuple[Kept, ...]) -> Iterator[tuple[str, str]]:
-    """Yield what the user must know of each value in force that is gone: that it is, and what is there instead."""
+    """Yield what the user must know of each value that they were shown and that is gone, and what is there instead."""
     shown = after.resolved().shown.active
     for one in gone(before, after.snapshot):
+        if before.resolved().option(one.option.id) is None:
+            continue
         instead = shown.get(one.option.id)
         parts = [f"{instead.value.shown.name} is there instead." if instead is not None else "There is none instead."]
         if any(kept.option == one.option.id for kept in still_kept):
@@ -96,10 +98,11 @@ def _is_looser(before: Standing, after: Standing) -> bool:
 
 
 def _grants(was: State, now: State) -> Iterator[tuple[widening.Grants, widening.Grants]]:
-    """Yield what the value in force of each option grants, before and after."""
+    """Yield what the value in force of each option grants, before and after, where it is another one."""
     for name in {**was.active, **now.active}:
         one, other = was.active.get(name), now.active.get(name)
-        yield (
-            widening.grants_of(one.patch) if one is not None else widening.NO_GRANTS,
-            widening.grants_of(other.patch) if other is not None else widening.NO_GRANTS,
-        )
+        if one is None or other is None or one.value.id != other.value.id:
+            yield (
+                widening.grants_of(one.patch) if one is not None else widening.NO_GRANTS,
+                widening.grants_of(other.patch) if other is not None else widening.NO_GRANTS,
+            )
