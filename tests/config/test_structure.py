@@ -290,3 +290,9 @@ def test_a_shipped_preset_with_any_bytes_put_in_gives_problems_never_a_traceback
     at = data.draw(st.integers(0, len(text)))
     gone = data.draw(st.integers(0, 30))
     only_problems(text[:at] + data.draw(st.binary(max_size=6)) + text[at + gone :])
+
+
+@pytest.mark.parametrize(("kind", "value"), [("integer", 1), ("number", 1.5), ("boolean", True), ("string", "one")])
+def test_a_default_keeps_the_type_it_was_written_with(kind: str, value: object) -> None:
+    parameter = converter().structure({"type": kind, "default": value}, schema.Parameter)
+    assert (parameter.default, type(parameter.default)) == (value, type(value))

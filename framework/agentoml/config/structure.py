@@ -194,7 +194,9 @@ def _literal_hook(kind: Any) -> Hook:
 
 
 def _union_hook(kind: Any, strict: Converter) -> Hook:
-    """Take the member that the type of the value decides for; of words and other strings, the words first."""
+    """Take the member that the type of the value decides for: its own before one that takes it too (`1` is no float),
+    and of words and other strings the words.
+    """
     choices = members(kind)
     if len(choices) == 1:
         return strict.get_structure_hook(choices[0])
@@ -205,7 +207,7 @@ def _union_hook(kind: Any, strict: Converter) -> Hook:
         if not fitting:
             raise wrong_type(_either(_expected(member) for member in choices), value)
         for member, hook in fitting[:-1]:
-            if _is_literal(member) and value in get_args(member):
+            if member is type(value) or (_is_literal(member) and value in get_args(member)):
                 return hook(value, member)
         member, hook = fitting[-1]
         return hook(value, member)
