@@ -146,6 +146,13 @@ def test_what_stands_above_others_may_edit_and_remove(above: str, tmp_path: Path
     assert [error.message for error in VALIDATOR.iter_errors(tomllib.loads(file.read_text()))] == []
 
 
+def test_it_knows_words_where_others_may_stand_too() -> None:
+    option, model = SCHEMA["definitions"]["Option"]["properties"], SCHEMA["definitions"]["Model"]["properties"]
+    assert "thought_level" in option["category"]["anyOf"][0]["enum"]
+    assert "images" in model["capabilities"]["items"]["anyOf"][0]["enum"]
+    assert VALIDATOR.is_valid({"options": {"x": {"category": "_own"}}, "models": {"m": {"capabilities": ["_own"]}}})
+
+
 @pytest.mark.parametrize(
     "refused",
     [

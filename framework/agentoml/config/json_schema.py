@@ -53,7 +53,7 @@ def _table(kind: type, definitions: Schema) -> Schema:
 
 
 def _key(attribute: attrs.Attribute[Any], kind: Any, definitions: Schema) -> Schema:
-    found = _removable(_schema(kind, definitions))
+    found = _removable(_with_words(_schema(kind, definitions), attribute.metadata["words"]))
     if "$ref" in found:
         found = {"allOf": [found]}  # beside a reference draft-07 reads nothing else
     default = attribute.default
@@ -126,6 +126,14 @@ def _either(alternatives: list[Schema]) -> Schema:
 def _types(schema: Schema) -> list[str]:
     found = schema.get("type", [])
     return [found] if isinstance(found, str) else list(found)
+
+
+def _with_words(schema: Schema, words: tuple[str, ...]) -> Schema:
+    """Return the schema of a string or a list of strings of which editors know some; others may stand there too."""
+    known: Schema = {"anyOf": [{"enum": list(words)}, STRING]}
+    if not words:
+        return schema
+    return known if schema == STRING else _list(known)
 
 
 def _removable(schema: Schema) -> Schema:

@@ -59,3 +59,8 @@ Kind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "
 """What a tool does, in ACP's words."""
 Condition = Mapping[str, bool | Patterns]
 """`when`: a key (client, capability, trusted, credentials, an option id) -> what it must be. All must hold."""
+
+CATEGORIES = ("mode", "model", "model_config", "thought_level")
+CAPABILITIES = ("tools", "images", "documents", "audio", "reasoning")
+ADAPTERS = ("openai", "openai-responses", "anthropic", "scripted")
+"""Words that are known where others may stand too: `_acme`, `litellm/bedrock`."""

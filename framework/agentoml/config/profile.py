@@ -24,9 +24,12 @@ LANGUAGE = "The configuration language"
 LATER = "a later version"
 
 
-def key(doc: str, *, default: Any = None, later: str | None = None) -> Any:
-    """Return an attrs field with its documentation and what it waits for; its TOML key is its name."""
-    return field(default=default, kw_only=True, metadata={"doc": doc, "later": later})
+def key(doc: str, *, default: Any = None, later: str | None = None, words: tuple[str, ...] = ()) -> Any:
+    """Return an attrs field with its documentation and what it waits for; its TOML key is its name.
+
+    `words`: those of its strings that are known, where others may stand too.
+    """
+    return field(default=default, kw_only=True, metadata={"doc": doc, "later": later, "words": words})
 
 
 def table(doc: str, *, later: str | None = None) -> Any:

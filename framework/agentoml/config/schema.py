@@ -9,7 +9,20 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agentoml.config.notation import Action, Condition, Duration, Kind, OptionValue, Patterns, Scalar, Secret, TextFile
+from agentoml.config.notation import (
+    ADAPTERS,
+    CAPABILITIES,
+    CATEGORIES,
+    Action,
+    Condition,
+    Duration,
+    Kind,
+    OptionValue,
+    Patterns,
+    Scalar,
+    Secret,
+    TextFile,
+)
 from agentoml.config.profile import LATER, Limits, ProfileKeys, Value, key, table
 from agentoml.config.unit_tests import UnitTest
 
@@ -47,7 +60,9 @@ class Option:
     type: Literal["select", "boolean"] = key("what it is", default="select")
     name: str | None = key("what users see; the id where left out")
     description: str | None = key("one sentence for users")
-    category: str | None = key("mode, model, model_config, thought_level, or one of your own that begins with _")
+    category: str | None = key(
+        "mode, model, model_config, thought_level, or one of your own that begins with _", words=CATEGORIES
+    )
     meta: Mapping[str, Any] = table("sent as _meta")
     values: Mapping[str, Value] = table("the values, or what is written beside a source")
     values_from: Source | None = key("where the values come from")
@@ -127,7 +142,7 @@ class ScriptReply:
 class Provider(Value):
     """`[providers.x]`: where requests go. Credentials are resolved here, never on the wire."""
 
-    adapter: str | None = key("openai, openai-responses, anthropic, litellm/NAME, scripted or replay")
+    adapter: str | None = key("openai, openai-responses, anthropic, litellm/NAME or scripted", words=ADAPTERS)
     base_url: str | None = key("where the provider is")
     api_key: Secret | None = key("the credential")
     headers: Mapping[str, str] = table("sent with each request")
@@ -181,7 +196,9 @@ class Model(Value):
     id: str | None = key("what the provider calls it; the table key where left out")
     limit: ModelLimit = key("sizes in tokens", default=ModelLimit())
     cost: Cost = key("USD per million tokens", default=Cost())
-    capabilities: tuple[str, ...] | None = key("tools, images, documents, audio, reasoning, or words that begin with _")
+    capabilities: tuple[str, ...] | None = key(
+        "tools, images, documents, audio, reasoning, or words that begin with _", words=CAPABILITIES
+    )
     reasoning: Reasoning | None = key("its reasoning levels")
     params: Mapping[str, Any] = table("request parameters")
     variants: Mapping[str, Variant] = table("the same model with other parameters")

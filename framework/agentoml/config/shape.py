@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 from agentoml.config import schema
-from agentoml.config.notation import Kind
+from agentoml.config.notation import ADAPTERS, CAPABILITIES, CATEGORIES, Kind
 from agentoml.config.problems import Problem, did_you_mean, quoted, shown
 from agentoml.config.profile import LATER, Budget
 from agentoml.config.unit_tests import Given, UnitTest
 
-CATEGORIES = ("mode", "model", "model_config", "thought_level")
-CAPABILITIES = ("tools", "images", "documents", "audio", "reasoning")
-ADAPTERS = ("openai", "openai-responses", "anthropic", "scripted", "replay")
 KINDS: tuple[str, ...] = get_args(Kind)
 
 LATER_ADAPTERS = {"replay": LATER}
 """Adapters that wait for the work named, as keys do by `later`."""
 
-_THERE_ARE = f"there are: {', '.join(adapter for adapter in ADAPTERS if adapter not in LATER_ADAPTERS)}, litellm/NAME"
+_THERE_ARE = f"there are: {', '.join(ADAPTERS)}, litellm/NAME"
 
 Found = Iterator[Problem]
 
@@ -158,7 +155,7 @@ def _provider(provider: schema.Provider, raw: Mapping[str, Any]) -> Found:
 
 
 def _adapter(adapter: str, raw: Mapping[str, Any]) -> Found:
-    if adapter not in ADAPTERS and not re.fullmatch(r"litellm/\S+", adapter):
+    if adapter not in (*ADAPTERS, *LATER_ADAPTERS) and not re.fullmatch(r"litellm/\S+", adapter):
         hint = did_you_mean(adapter, ADAPTERS) or _THERE_ARE
         yield _problem("AGT103", f"{quoted(adapter)} is not an adapter", "adapter", hint)
     elif adapter.partition("/")[0] in LATER_ADAPTERS:
