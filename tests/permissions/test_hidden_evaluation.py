@@ -12,7 +12,7 @@ from agentoml.permissions.verdict import InForce, verdict
 WORLD = World("/home/u/proj", (), "/home/u", exists=lambda path: False, realpath=lambda path: path)
 SETS = compile_sets({
     "all": PermissionSet(default="allow"),
-    "no-rm": PermissionSet(rules={"no": Rule(command=("rm *",), action="deny")}),
+    "no-rm": PermissionSet(rules={"no": Rule(command=("rm *", "git rm *", "docker rm *"), action="deny")}),
 })  # fmt: skip
 
 
@@ -56,6 +56,19 @@ def judged(line: str) -> str:
         "find . -exec bash -c {} ';'",
         "$'r\\x6d' a",
         "a[1&]=2 rm a",
+        "declare 'x[$(rm a)]=1'b*",
+        "y='a[$(rm a)]'; declare -i \"x=$y\"",
+        "declare -i x; x='a[$(rm a)]'",
+        "git -C sub rm a",
+        "git --no-pager --git-dir x rm a",
+        "git -c alias.x='!rm a' x",
+        "git -c core.pager='rm a' log",
+        "docker --context x rm a",
+        "rsync -e 'rm a' b c",
+        "tar --to-command 'rm a' -xf b",
+        "at now <<< 'rm a'",
+        "tmux new-session 'rm a'",
+        "xvfb-run -a rm a",
         "time coproc rm a",
         "env -S r\\m a",
         "env -Snice rm a",
@@ -78,6 +91,11 @@ def test_what_bash_evaluates_behind_our_back_is_not_allowed(line: str) -> None:
         'export NAME="a b"; make test',
         "[ -f a ] && echo yes",
         "mapfile -t lines < file",
+        "git -C sub -c user.name='A (B' commit -m rm",
+        "docker --context x ps",
+        "tar -czf a.tgz src",
+        "rsync -a b c",
+        "local -r name=$1; declare -A table",
         "[[ $a == b ]] && echo yes",
         "printf '%s\\n' a",
         "EDITOR=true git rebase",

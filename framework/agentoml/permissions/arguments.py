@@ -105,7 +105,28 @@ def _git_options(words: Sequence[Word], begin: int, end: int) -> Iterator[Risk]:
         name = words[at].text.partition("=")[0]
         option = next((option for option in GIT_OPTIONS if name == option or _attached(option, name)), None)
         if option:
-            yield Risk(at, Need(option), writes=option not in ("-C", "-p", "--paginate"))
+            yield Risk(
+                at, Need(option), writes=option not in ("-C", "-p", "--paginate"), line=_set_command(words, at, end)
+            )
+
+
+_GIT_COMMAND = re.compile(
+    r"(?:alias\.\S*|\S*pager\S*|\S*editor|\S*command|\S*\.cmd|diff\.external|\S*helper|\S*\.textconv|\S*\.driver|\S*program"
+    r"|\S*process|filter\.\S*)=!?",
+    re.IGNORECASE,
+)
+
+
+def _set_command(words: Sequence[Word], at: int, end: int) -> Word | None:
+    """Return the command line that `git -c NAME=VALUE` sets, if that is one."""
+    text = words[at].text
+    if not text.startswith("-c") or (text == "-c" and at + 1 >= end):
+        return None
+    word = words[at + 1] if text == "-c" else plain(text[2:])
+    found = _GIT_COMMAND.match(word.text)
+    return (
+        None if found is None else Word(word.text[found.end() :], max(word.fixed - found.end(), 0), hidden=word.hidden)
+    )
 
 
 def _attached(option: str, text: str) -> bool:
@@ -153,9 +174,6 @@ def _short_options(entry: Arguments, words: Sequence[Word], at: int, end: int) -
         yield Risk(at, Need(name))
     for place, letter in enumerate(text[1:], 1):
         option, attached = f"-{letter}", text[place + 1 :]
-        if letter in entry.letters:
-            yield Risk(at, Need(text[: place + 1]))
-            return
         if option in entry.rest:
             program = (plain(attached), *words[at + 1 : end]) if attached else ()
             need = Need(text, whole=True) if attached else Need(text[: place + 1])
@@ -164,6 +182,9 @@ def _short_options(entry: Arguments, words: Sequence[Word], at: int, end: int) -
         if option in entry.line:
             line = plain(attached) if attached else words[at + 1] if at + 1 < end else plain("")
             yield Risk(at, Need(text[: place + 1]), line=line)
+            return
+        if letter in entry.letters:
+            yield Risk(at, Need(text[: place + 1]))
             return
 
 

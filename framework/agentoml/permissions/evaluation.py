@@ -21,6 +21,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 _NAMING = _words("unset read mapfile readarray declare typeset local export readonly printf wait getopts")
+_DECLARING = _words("declare typeset local export readonly")
+_EVALUATING_OPTION = re.compile(r"-[A-Za-z]*[in]")
 _TESTS = _words("test [ [[")
 _NAME_TESTS = _words("-v -R")
 _NUMBER_TESTS = _words("-eq -ne -lt -le -gt -ge")
@@ -44,13 +46,16 @@ def evaluates(program: str, arguments: Sequence[Word]) -> bool:
     if program in _TESTS:
         names = not texts.isdisjoint(_NAME_TESTS) and any(map(_has_subscript, arguments))
         return names or (program == "[[" and not texts.isdisjoint(_NUMBER_TESTS))
+    if program in _DECLARING and any(_EVALUATING_OPTION.match(text) for text in texts):
+        return True
     return program in _NAMING and any(map(_has_subscript, arguments))
 
 
 def _has_subscript(word: Word) -> bool:
     if word.literal:
         return "[" in word.text
-    return not _ASSIGNMENT.match(word.start)
+    assigned = _ASSIGNMENT.match(word.start)
+    return assigned is None or "[" in assigned[0]
 
 
 def sets_unseen(program: str, arguments: Sequence[Word]) -> bool:

@@ -12,15 +12,15 @@ from agentoml.permissions.arguments import UNNAMEABLE, Risk, first_operands, git
 from agentoml.permissions.commands import CommandLine, Redirection, SimpleCommand, take_apart
 from agentoml.permissions.evaluation import evaluates, running_variable, sets_unseen, taints
 from agentoml.permissions.patterns import Need
-from agentoml.permissions.tables.arguments import ARGUMENTS
+from agentoml.permissions.tables.arguments import ARGUMENTS, SUBCOMMANDED
 from agentoml.permissions.tables.readers import GIT_READERS, READERS
-from agentoml.permissions.tables.wrappers import SHELL_VALUES, SHELLS, SOURCES, WRAPPERS, Wrapper
+from agentoml.permissions.tables.wrappers import SHELL_VALUES, SHELLS, SOURCES, UNSEEN, WRAPPERS, Wrapper
 from agentoml.permissions.words import Word, plain
 
 _WITH_SUBCOMMANDS = frozenset(key.split()[0] for key in WRAPPERS if " " in key)
 _KNOWN = SHELLS | SOURCES | READERS | {key.split()[0] for key in (*WRAPPERS, *ARGUMENTS)}
 
-UNSEEN = Word("", 0, many=True, hidden=True)
+MORE = Word("", 0, many=True, hidden=True)
 """Words that a program like xargs adds."""
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -133,7 +133,10 @@ class _Examination:
             self._need(begin, Need(text, whole=True, by_rest=True))
         self._view(text, (*self.words[begin + 1 : end], *tail))
         name = _known_name(text)
+        for at in self._subcommands(name, begin, end):
+            self._view(text, (*self.words[at:end], *tail))
         self._shell_variables(name, begin, end)
+        self.hidden = self.hidden or name in UNSEEN
         if name in SHELLS:
             self._shell(begin, end)
         elif name in SOURCES:
@@ -197,6 +200,14 @@ class _Examination:
             for at in first_operands(self.words, begin, end):
                 if not self.words[at].literal:
                     self._need(at, UNNAMEABLE)
+
+    def _subcommands(self, name: str, begin: int, end: int) -> list[int]:
+        """Return where the subcommand of a program may stand behind options of its own: `git -C sub push`."""
+        if name == "git":
+            found = {git_subcommand(self.words, begin, end)}
+        else:
+            found = set(first_operands(self.words, begin, end)) if name in SUBCOMMANDED else set()
+        return sorted(at for at in found if at is not None and at > begin + 1)
 
     def _is_reader(self, name: str, begin: int, end: int) -> bool:
         if name == "git":
@@ -287,7 +298,7 @@ class _Examination:
                 self._handed_over(at)
         else:
             for start in starts:
-                self.program(start, end, tail=(UNSEEN,) if wrapper.appends or appended else ())
+                self.program(start, end, tail=(MORE,) if wrapper.appends or appended else ())
 
     def _behind(self, wrapper: Wrapper, begin: int, end: int) -> list[int] | None:
         """Return where the wrapped program may begin; None where it runs nothing or an option can't be seen."""

@@ -82,6 +82,7 @@ ARGUMENTS: Mapping[str, Arguments] = {
         options="""--to-command --use-compress-program --checkpoint-action --rsh-command --rmt-command --info-script
             --new-volume-script --index-file --remove-files""",
         letters="IF",
+        line="--to-command --use-compress-program -I --rsh-command --rmt-command --info-script -F --new-volume-script",
     ),
     "bsdtar": Arguments(options="--use-compress-program", letters="I"),
     "cpio": Arguments(options="--rsh-command"),
@@ -128,7 +129,11 @@ ARGUMENTS: Mapping[str, Arguments] = {
             --input-file --post-file --post-data --body-file --config --save-cookies --warc-file --rejected-log""",
         letters="OoaPei",
     ),
-    "rsync": Arguments(options="--rsh --rsync-path --log-file --write-batch --remove-source-files", letters="e"),
+    "rsync": Arguments(
+        options="--rsh --rsync-path --log-file --write-batch --remove-source-files",
+        letters="e",
+        line="-e --rsh --rsync-path",
+    ),
     "scp": Arguments(letters="oFSJD"),
     "sftp": Arguments(letters="bSoFDJ"),
     # builds, tests, checks
@@ -236,6 +241,9 @@ ARGUMENTS: Mapping[str, Arguments] = {
     "git pull": Arguments(options="--strategy", letters="s"),
     "git merge": Arguments(options="--strategy --file", letters="sF"),
     "git rebase": Arguments(options="--strategy", letters="s", line="-x --exec"),
+    "git filter-branch": Arguments(
+        line="--tree-filter --index-filter --msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter"
+    ),
     "git difftool": Arguments(options="--tool", letters="t", line="-x --extcmd"),
     "git archive": Arguments(options="--remote", letters="o"),
     "git format-patch": Arguments(options="--output-directory", letters="o"),
@@ -245,6 +253,14 @@ ARGUMENTS: Mapping[str, Arguments] = {
     "git remote": Arguments(words="add set-url"),
 }
 """Program, or program and subcommand -> its arguments that run or write."""
+
+SUBCOMMANDED = _words(
+    """
+    docker docker-compose podman kubectl oc helm npm pnpm yarn bun cargo go uv pip gh glab aws az gcloud terraform tofu
+    systemctl apt apt-get brew dnf yum snap nix vault heroku vercel netlify
+    """
+)
+"""Programs, beside git, whose own options may stand before the subcommand that rules are about."""
 
 ANY_PROGRAM = Arguments(
     options="--output --output-file --exec --to-command --pager --editor -exec -execdir", exact=True

@@ -47,6 +47,7 @@ _TIMEOUT = Wrapper(
     values="-k -s --kill-after --signal", flags="-fpv --foreground --preserve-status --verbose", operands=1
 )
 _TRACER = "-a -A -b -D -e -E -F -I -l -n -o -O -p -P -s -S -u -U -w -x -X"
+_TMUX = Wrapper(values="-s -t -n -c -x -y -F -e -l -p", flags="-dAPDEXbfhvIZ", joins=True, alone=True)
 _NPX = Wrapper(values="-p --package", flags="-yq --yes --no --quiet --no-install", line="-c --call")
 _UVX = Wrapper(
     values="-p --python --from --with --with-editable --with-requirements --index-url --default-index --directory",
@@ -85,6 +86,16 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "setarch": Wrapper(flags="-3BFILRSTXZv", operands=1),
     "caffeinate": Wrapper(values="-t -w", flags="-dimsu", alone=True),
     "flock": Wrapper(values="-w -E --timeout --conflict-exit-code", flags="-sxunoF", operands=1, line="-c --command"),
+    "prlimit": Wrapper(values="-p --pid -o --output", flags="--verbose --raw --noheadings", alone=True),
+    "numactl": Wrapper(
+        values="-N -m -C -i -p --cpunodebind --membind --physcpubind --interleave --preferred", flags="-la"
+    ),
+    "cpulimit": Wrapper(values="-l --limit -p --pid -e --exe", flags="-zibqv", alone=True),
+    "chpst": Wrapper(values="-u -U -b -e -/ -n -l -L -m -d -o -p -f -c -r -t", flags="-vP012"),
+    "setuidgid": Wrapper(operands=1),
+    "sg": Wrapper(flags="-", line="-c --command", operands=1, joins=True, alone=True),
+    "fakeroot": Wrapper(values="-l --lib --faked -s -i -b", flags="-uv --unknown-is-real", alone=True),
+    "firejail": Wrapper(flags="--quiet --noprofile", alone=True),
     "systemd-run": Wrapper(
         values="""-u -p -E -M -H --unit --property --setenv --slice --description --uid --gid --on-active
             --on-calendar --working-directory""",
@@ -103,6 +114,13 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "setsid": Wrapper(flags="-cfw --ctty --fork --wait"),
     "stdbuf": Wrapper(values="-i -o -e --input --output --error"),
     "unbuffer": Wrapper(flags="-p"),
+    "rlwrap": Wrapper(values="-b -C -f -H -s -S", flags="-acimnprw"),
+    "faketime": Wrapper(flags="-mp", operands=1),
+    "xvfb-run": Wrapper(
+        values="-n -e -f -p -s -w --server-num --server-args --error-file", flags="-al --auto-servernum"
+    ),
+    "dbus-run-session": Wrapper(values="--config-file --dbus-daemon", flags="--"),
+    **dict.fromkeys(("proxychains", "proxychains4", "torsocks", "torify"), Wrapper(values="-f", flags="-qi")),
     "script": Wrapper(values="-E -I -O -B -T -t -o -m", flags="-aefqk", line="-c --command", operands=1, alone=True),
     # again and again, or for each of many
     "xargs": Wrapper(
@@ -129,6 +147,18 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "strace": Wrapper(values=_TRACER, flags="-cCdfhikqrtTvVyYzZ", writes="-o -O"),
     "ltrace": Wrapper(values=_TRACER, flags="-cCfhirSTV", writes="-o"),
     "valgrind": Wrapper(flags="-qv --quiet --verbose", writes="--log-file --xml-file"),
+    "catchsegv": Wrapper(),
+    "hyperfine": Wrapper(
+        values="""-w -m -M -r -N -S -n --warmup --min-runs --max-runs --runs --shell --export-json
+            --export-markdown""",
+        flags="-i --ignore-failure --show-output",
+        line="-s --setup -p --prepare -c --cleanup",
+        joins=True,
+    ),
+    "perf stat": Wrapper(values="-e -r -p -o -x --event --repeat --output", flags="-adv --all-cpus --detailed"),
+    "perf record": Wrapper(values="-e -F -c -p -o --event --freq --output", flags="-agv --all-cpus"),
+    **dict.fromkeys(("tmux new", "tmux new-session", "tmux split-window", "tmux new-window"), _TMUX),
+    "screen": Wrapper(values="-S -t -c -h -T -e -p", flags="-dmDRxaAiLOqrUv", alone=True),
     # of the shell itself
     "command": Wrapper(flags="-p", idle="-v -V", alone=True),
     "builtin": Wrapper(alone=True),
@@ -185,6 +215,10 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "mise x": _MISE,
     "asdf exec": Wrapper(),
     "direnv exec": Wrapper(operands=1),
+    "doppler run": Wrapper(values="-p -c -t --project --config --token", line="--command"),
+    "op run": Wrapper(values="--env-file --account", flags="--no-masking"),
+    "aws-vault exec": Wrapper(values="-d --duration --region", flags="-njs --no-session", operands=1, alone=True),
+    "dotenv run": Wrapper(values="-f --file", flags="--override --no-override"),
     "rustup run": Wrapper(flags="--install", operands=1),
     "nix-shell": Wrapper(values="-p -A -I --arg --packages", flags="--pure", line="--run --command", alone=True),
     "nix develop": Wrapper(values="-c", flags="--impure", alone=True),
@@ -201,3 +235,6 @@ SHELL_VALUES = _words("-o +o -O +O --rcfile --init-file")
 
 SOURCES = _words(". source")
 """What runs a file within the shell."""
+
+UNSEEN = _words("at batch newgrp bwrap gdb start-stop-daemon")
+"""Programs that run what can't be seen in their words."""
