@@ -247,7 +247,13 @@ class Machine(RuleBasedStateMachine):
 
     def set_and_look(self, session: Session, mirror: Mirror, option: str, value: str | bool) -> None:
         before, heard = mirror.shown(), self.heard()
-        mirror.options = read({"configOptions": session.set_config_option(option, value)})["configOptions"]
+        try:
+            mirror.options = read({"configOptions": session.set_config_option(option, value)})["configOptions"]
+        except InvalidParams as refused:
+            assert refused.data is not None
+            assert (refused.data["reason"], type(value)) == ("forced", bool), "a boolean can't show that it is forced"
+            assert self.heard() == heard
+            return
         assert mirror.shown()[option] == value, "what was accepted is shown"
         told = {id for id, number in self.heard().items() if number != heard[id]}
         assert told <= {session.id}, "only its own client is told"
