@@ -247,9 +247,6 @@ def _connection(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     if list(before.extensions) != list(after.extensions):
         text = "[extensions] changed: they can be called now, and clients are told of them from the next connection on"
         yield Change("connection", "extensions", "changed", text)
-    for name, what, _, _ in _pairs(before.extensions, after.extensions):
-        text = f"{_sentence('extension method', name, what, [])}: clients are told from the next connection on"
-        yield Change("connection", name, what, text)
     old, new = (one.options.get(MODE) for one in (before, after))
     if list(old.known if old else ()) != list(new.known if new else ()):
         text = "the list of modes changed: clients that know no config options see it from the next session on"
