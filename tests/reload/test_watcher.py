@@ -70,6 +70,14 @@ async def test_r24_a_name_that_is_no_text_does_no_harm(config: Path) -> None:
         await shows(store, "one", "two")
 
 
+async def test_a_path_that_no_file_system_has_is_a_problem_and_its_repair_is_seen(config: Path) -> None:
+    async with watched(config) as store:
+        config.write_text(agent("one", "two", more='[agent]\ninstructions = { file = "a\\u0000b.md" }\n'))
+        await record(store, "rejected")
+        config.write_text(agent("one", "two"))
+        await shows(store, "one", "two")
+
+
 async def test_r25_files_in_directories_made_all_at_once_are_seen(tmp_path: Path) -> None:
     config = tmp_path / "d199" / "agent.toml"
     async with watched(config) as store:

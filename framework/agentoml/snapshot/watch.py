@@ -131,10 +131,18 @@ def _places(files: tuple[Path, ...]) -> tuple[Place, ...]:
     """Return where to listen: each file's directory, its parent and its target's; the nearest that exist."""
     found: dict[Path, Place] = {}
     for file in files:
-        for wanted in (file.parent, file.parent.parent, Path(os.path.realpath(file)).parent):
+        for wanted in (file.parent, file.parent.parent, _target(file).parent):
             place = _nearest(wanted)
             found[place[0]] = place
     return tuple(found.values())
+
+
+def _target(file: Path) -> Path:
+    """Return what is behind the symlinks of a path; of one that no file system has (a NUL), the path."""
+    try:
+        return Path(os.path.realpath(file))
+    except (OSError, ValueError):
+        return file
 
 
 def _nearest(directory: Path) -> Place:
