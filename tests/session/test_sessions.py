@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from agentoml.permissions.calls import Call
+from agentoml.session.permission import judge
 from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
 from agentoml.snapshot.build import build
@@ -192,3 +194,18 @@ def test_what_is_loosened_where_nobody_s_value_went_is_not_kept(tmp_path: Path) 
     assert [update["title"] for _, update in client.updates if update["sessionUpdate"] == "notice"] == [
         "model: two is gone"
     ]
+
+
+def test_restrictions_of_what_is_held_bind_already(tmp_path: Path) -> None:
+    sessions, client = Sessions(), QuietClient()
+    session = opened(sessions, client, snapshot(tmp_path, "one"), tmp_path)
+    call = Call("shell", "execute", {"command": "true"})
+    assert judge(session, call).verdict == "ask"
+    wide_and_strict = '[permissions.standard]\nkinds = { execute = "deny", edit = "allow" }\n'
+    sessions.hold(snapshot(tmp_path, "one", more=wide_and_strict))
+    assert judge(session, call).verdict == "deny"
+    assert judge(session, Call("write_file", "edit", {"path": "a"}, (str(tmp_path / "a"),))).verdict == "ask"
+    late = opened(sessions, client, snapshot(tmp_path, "one"), tmp_path)
+    assert judge(late, call).verdict == "deny"
+    sessions.hold(None)
+    assert judge(session, call).verdict == "ask"
