@@ -13,7 +13,7 @@ from agentoml.permissions.examples import failures
 from agentoml.permissions.sets import compile_set
 from agentoml.snapshot.linking import sources
 from agentoml.snapshot.linking.catalog import catalog
-from agentoml.snapshot.linking.option_tables import OptionTable, option_tables
+from agentoml.snapshot.linking.option_tables import MODE, OptionTable, option_tables
 from agentoml.snapshot.linking.options import built_option
 from agentoml.snapshot.linking.owners import Clash, owners, ownership
 from agentoml.snapshot.linking.permission_warnings import permission_warnings
@@ -48,7 +48,7 @@ def link(config: Config) -> Linked:
 
     Raises:
         ConfigError: every name that names nothing, every key that two options set, every circle (E1, E4, E22, E31),
-            and every example that does not hold (E50).
+            every second selector of modes, and every example that does not hold (E50).
     """
     models = catalog(config.models)
     tables = option_tables(config)
@@ -61,6 +61,7 @@ def link(config: Config) -> Linked:
     problems = [
         *name_problems(config, models, tables, options),
         *(problem for clash in clashes for problem in _clash(clash, tables)),
+        *_second_modes(tables),
         *_examples(config),
         *(problem for circle in circles for problem in _circle(circle, config, tables)),
     ]
@@ -85,6 +86,19 @@ def _clash(clash: Clash, tables: Mapping[str, OptionTable]) -> Iterator[Problem]
             (*tables[name].path, "each" if tables[name].entry else "values_from"),
             hint="keep one of them, or let one put its value elsewhere by `sets`",
         )
+
+
+def _second_modes(tables: Mapping[str, OptionTable]) -> Iterator[Problem]:
+    """Yield what would stand beside the modes in a client that shows one selector of them (acp.md 2.8)."""
+    if MODE in tables:
+        for name, table in tables.items():
+            if name != MODE and table.written.category == MODE:
+                yield Problem(
+                    "AGT103",
+                    f'the category "mode" is that of the option {quoted(MODE)}, which is there too',
+                    (*table.path, "category"),
+                    hint='leave it out, or take one of your own, such as "_style"',
+                )
 
 
 def _circle(circle: tuple[Edge, ...], config: Config, tables: Mapping[str, OptionTable]) -> Iterator[Problem]:
