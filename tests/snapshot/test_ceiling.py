@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentoml.cli.check import Checked, check
 from agentoml.config.schema import McpServer
 from agentoml.permissions.calls import Call, World
-from agentoml.permissions.verdict import InForce, verdict
+from agentoml.permissions.sets import ReadyRule, ReadySet
+from agentoml.permissions.verdict import InForce, strictness, verdict
 from agentoml.snapshot.build import build
 from agentoml.snapshot.profile import Profile
 from agentoml.snapshot.resolve import ClientFacts, Resolved, resolve
@@ -237,3 +240,53 @@ def test_a_policy_file_that_is_not_there_fails_closed(agent: Path, monkeypatch: 
 def test_a_policy_in_any_other_file_is_refused(agent: Path) -> None:
     agent.write_text(AGENT + "[policy]\nmodels = ['sonnet']\n", encoding="utf-8")
     assert codes(check(str(agent))) == [("AGT310", "agent.toml", "policy")]
+
+
+def test_what_a_policy_always_asks_is_no_way_around_an_answer_that_denies() -> None:
+    asks = ReadySet("policy", rules=(ReadyRule("policy", "r", "always_ask", tool=("*",)),), ceiling=True)
+    sets = {"base": ReadySet("base", "ask"), "dont-ask": ReadySet("dont-ask", "deny"), "policy": asks}
+    call = Call("shell", "execute", {"command": "make"}, (), None)
+    assert verdict(call, InForce(("base",), (), ("dont-ask",)), sets, WORLD).verdict == "deny"
+    assert verdict(call, InForce(("base",)), sets, WORLD).verdict == "always_ask"
+
+
+ACTIONS = st.sampled_from(["allow", "ask", "always_ask", "deny"])
+RULES = st.lists(
+    st.builds(
+        lambda number, action, tool, command, kind: ReadyRule("set", str(number), action, tool, kind, command=command),
+        st.integers(),
+        ACTIONS,
+        st.sampled_from([None, ("*",), ("shell",), ("edit_file",)]),
+        st.sampled_from([None, ("git *",), ("git push *",), ("!git *",)]),
+        st.sampled_from([None, ("execute",), ("edit", "read")]),
+    ),
+    max_size=3,
+)
+SETS = st.builds(
+    lambda rules, kinds, default: ReadySet("set", default, kinds, tuple(rules)),
+    RULES,
+    st.dictionaries(st.sampled_from(["execute", "edit", "read"]), ACTIONS),
+    st.none() | ACTIONS,
+)
+CALLS = st.sampled_from(
+    [
+        Call("shell", "execute", {"command": "git push origin"}, (), None),
+        Call("shell", "execute", {"command": "git status && make > out"}, (), None),
+        Call("shell", "execute", {"command": "$X"}, (), None),
+        Call("edit_file", "edit", {"path": "a.py"}, ("/work/a.py",), None),
+        Call("read_file", "read", {"path": "/etc/hosts"}, ("/etc/hosts",), None),
+    ]
+)
+
+
+@given(base=SETS, patch=SETS, answers=SETS, policy=SETS, call=CALLS)
+@settings(max_examples=300, deadline=None)
+def test_a_policy_never_widens(
+    base: ReadySet, patch: ReadySet, answers: ReadySet, policy: ReadySet, call: Call
+) -> None:
+    in_force = InForce(("base",), (("patch",),), ("answers",))
+    sets = {"base": base, "patch": patch, "answers": answers}
+    strict = ReadySet("policy", rules=tuple(rule for rule in policy.rules if rule.action != "allow"), ceiling=True)
+    before = verdict(call, in_force, sets, WORLD).verdict
+    after = verdict(call, in_force, {**sets, "policy": strict}, WORLD).verdict
+    assert strictness(after) >= strictness(before)

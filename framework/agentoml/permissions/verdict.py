@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agentoml.config.notation import Action
 from agentoml.config.schema import Rule
@@ -80,7 +80,7 @@ def judgements(
 ) -> tuple[tuple[Part, Judgement], ...]:
     """Return the parts of a call, each with what becomes of it alone."""
     lists = _Lists.of(in_force, sets)
-    return tuple((part, _judge(part, lists, world)) for part in parts(call, world))
+    return tuple((part, _judge_under_ceiling(part, lists, world)) for part in parts(call, world))
 
 
 @frozen
@@ -115,6 +115,15 @@ class _Lists:
             for ready in each
             for rule in ready.rules
         )
+
+
+def _judge_under_ceiling(part: Part, lists: _Lists, world: World) -> Judgement:
+    """Judge one part; what policies always ask is no way around an automatic answer that denies: they only narrow."""
+    judged = _judge(part, lists, world)
+    if not lists.ceiling:
+        return judged
+    without = _judge(part, evolve(lists, ceiling=()), world)
+    return max(judged, without, key=lambda judgement: strictness(judgement.verdict))
 
 
 def _judge(part: Part, lists: _Lists, world: World) -> Judgement:
