@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from agentoml.config.secrets import MaskingFormatter, Vault
 from agentoml.control.answers import Answers
 from agentoml.control.server import ControlServer
 from agentoml.errors import InvalidParams, InvalidRequest, MethodNotFound, NotFound
+from agentoml.session.ending import ended
 from agentoml.session.extensions import answer
 from agentoml.session.providers import Providers
 from agentoml.session.serving import Serving
@@ -105,19 +106,16 @@ class Agent:
             raise InvalidRequest("a prompt is running in this session", reason="prompt_in_progress")
         turn = Turn(session, session.snapshot, self.providers, self.tools)
         session.turn = asyncio.create_task(turn.run(params["prompt"]))
-        stores = [one.store for one in self._servings.values()]
-        for store in stores:  # its tools may write to the files of any of them
-            store.turn_began()
+        for one in self._servings.values():  # its tools may write to the files of any of them
+            one.store.turn_began()
         serving.reloads.turn_began(session)
         try:
-            return await asyncio.shield(session.turn)
-        except asyncio.CancelledError:  # of the request or of the turn: either way the user gets an answer
-            await session.cancel()
-            return {"stopReason": "cancelled"}
+            await ended((session.turn,))  # cancelled or not: the user gets an answer, and no turn runs on behind it
+            return {"stopReason": "cancelled"} if session.turn.cancelled() else session.turn.result()
         finally:
             session.turn = session.pinned = None
-            for store in stores:
-                store.turn_ended()
+            for one in self._servings.values():
+                one.store.turn_ended()
 
     async def cancel(self, params: Params) -> Params:
         """session/cancel: a notification; sent as a request it is answered too."""
@@ -161,15 +159,24 @@ class Agent:
         session = self._session(params)
         if method not in session.snapshot.extensions:
             raise MethodNotFound(method=method)
-        return answer(session, session.snapshot.extensions[method], params)
+        result = answer(session, session.snapshot.extensions[method], params)
+        self._warm(session)
+        return result
 
     def _serving_in(self, cwd: Path) -> Serving:
         """Return what serves a session's directory: of a project with files of its own one for itself."""
         here = in_directory(self.config, cwd)
         if here.project not in self._servings:
-            self._servings[here.project] = Serving(Store(here), self.client, self.vault)
-            self._servings[here.project].start()
+            serving = Serving(Store(here), self.client, self.vault)
+            for _ in self._running_turns():
+                serving.store.turn_began()
+            self._servings[here.project] = serving
+            serving.start()
         return self._servings[here.project]
+
+    def _running_turns(self) -> Iterator[Session]:
+        for serving in self._servings.values():
+            yield from (session for session in serving.sessions if session.turn is not None)
 
     def _found(self, params: Params) -> tuple[Serving, Session]:
         for serving in self._servings.values():

@@ -91,6 +91,28 @@ async def test_cancel_closes_the_upstream_connection_before_the_prompt_is_answer
     assert roles == ["system", "user", "assistant", "user"], "what was heard before the cancel is kept"
 
 
+async def test_a_request_that_is_given_up_twice_is_answered_once_its_turn_is_over(tmp_path: Path) -> None:
+    stubborn = {"command": "trap '' TERM; echo started; while true; do sleep 0.1; done"}
+    async with http_server.HttpServer(openai.calls(("1", "shell", stubborn)), openai.says("Here.")) as server:
+        config = tmp_path / "agent.toml"
+        config.write_text(AGENT.format(url=server.url), encoding="utf-8")
+        answers = {"session/request_permission": choose("allow_once")}
+        async with agent_process(config, environment=KEY, answers=answers) as agent:
+            session = await agent.new_session(tmp_path)
+            running = agent.start_request("session/prompt", sessionId=session["sessionId"], prompt=[text("go")])
+            await agent.until(lambda: "started\\n" in str(agent.updates("tool_call_update")))
+            for _ in range(2):
+                agent.notify("$/cancel_request", requestId=3)
+                with pytest.raises(RequestFailed):
+                    await agent.request("_what/was_sent_before_was_read")
+            assert await running == {"stopReason": "cancelled"}
+            assert agent.updates()[-1]["status"] == "failed"
+            await agent.prompt(session, "are you there?")
+    assert [message["role"] for message in server.requests[1].json["messages"]][1:] == [
+        "user", "assistant", "tool", "user"
+    ]  # fmt: skip
+
+
 async def test_a_provider_that_fails_ends_the_turn_with_a_message_and_the_session_lives(tmp_path: Path) -> None:
     refusal = http_server.json_answer({"error": {"message": "no such model: sk-marker-5e1f"}}, 404)
     async with http_server.HttpServer(refusal, openai.says("Hello.")) as server:

@@ -257,6 +257,28 @@ async def test_a_question_about_what_is_put_back_is_taken_back(config: Path, tmp
         assert [one["state"] for one in changes(agent)] == ["applied", "held", "unchanged"]
 
 
+async def test_a_turn_holds_what_widens_in_a_project_that_was_opened_while_it_runs(
+    config: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    (project / ".agentoml").mkdir(parents=True)
+    (project / ".agentoml" / "agent.toml").write_text("schema = 1\n", encoding="utf-8")
+    async with agent_process(config, answers=answering(None), initialize=False) as agent:
+        await agent.initialize(HEARING)
+        session = await agent.new_session(tmp_path)
+        turn = agent.start_request(
+            "session/prompt", sessionId=session["sessionId"], prompt=[{"type": "text", "text": "slow"}]
+        )
+        await agent.until(agent.said)
+        await agent.new_session(project)
+        await agent.until(lambda: len(changes(agent)) == 2)
+        config.write_text(AGENT + WIDE, encoding="utf-8")
+        await agent.until(lambda: len(changes(agent)) == 4)
+        assert [one["state"] for one in changes(agent)] == ["applied", "applied", "held", "held"]
+        agent.notify("session/cancel", sessionId=session["sessionId"])
+        assert await turn == {"stopReason": "cancelled"}
+
+
 async def test_a_new_model_waits_for_nobody(config: Path, tmp_path: Path) -> None:
     async with agent_process(config, answers=answering(None), initialize=False) as agent:
         await agent.initialize(HEARING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import logging
 
 from attrs import define, field
 
@@ -21,6 +21,8 @@ from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.store import Record, Store
 from agentoml.snapshot.watch import watch
 from agentoml.wire.client import Client
+
+logger = logging.getLogger("agentoml.watch")
 
 
 @define(eq=False)
@@ -97,8 +99,7 @@ class Serving:
         for task in (self._watching, self._loaded):
             if task is not None:
                 task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+                await asyncio.wait((task,))
         await self.store.close()
 
     def _swapped(self, before: Snapshot | None, after: Snapshot) -> int:
@@ -115,4 +116,7 @@ class Serving:
 
     async def _watch(self) -> None:
         await self.loaded()
-        await watch(self.store)
+        try:
+            await watch(self.store)
+        except Exception:
+            logger.exception("a fault of this program: saved files are not noticed any more")

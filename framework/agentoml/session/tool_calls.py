@@ -13,6 +13,7 @@ from attrs import define, field, frozen
 from agentoml.errors import ToolError
 from agentoml.models.model import ImagePart, Part, TextPart, ToolMessage, ToolRequest
 from agentoml.permissions.calls import Call
+from agentoml.session.ending import ended
 from agentoml.session.permission import Show, judge, permit
 from agentoml.session.session import Session
 from agentoml.tools.arguments import (
@@ -82,8 +83,7 @@ class ToolCalls:
         finally:
             for task in tasks:
                 task.cancel()
-            if tasks:
-                await asyncio.wait(tasks)
+            await ended(tasks)
             for request, task in zip(requests, tasks, strict=True):
                 if not task.cancelled() and task.exception() is None:
                     result = task.result()
