@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.models.litellm import _arguments
-from agentoml.models.model import ModelRequest
+from agentoml.config.notation import Secret
+from agentoml.errors import ModelError
+from agentoml.models.litellm import Litellm, _arguments
+from agentoml.models.model import ModelRequest, TextPart, UserMessage
+from agentoml.models.settings import Credential
+from servers.http_server import HttpServer, json_answer
 
 OBSERVE = """
 import asyncio, json, os, sys
@@ -82,3 +86,38 @@ def test_its_arguments_are_those_of_chat_completions_with_words_of_its_own(
 
     assert plain["num_retries"] == plain["max_retries"] == 0
     assert {name: value for name, value in arguments.items() if plain.get(name) != value} == expected
+
+
+def asked(name: str, api_base: str) -> Litellm:
+    async def resolve(_: Secret) -> str:
+        return "sk-very-secret"
+
+    return Litellm(name, Credential("p", Secret(env="KEY"), resolve), {"api_base": api_base}, 20.0)
+
+
+@pytest.mark.litellm
+@pytest.mark.xdist_group("litellm")
+@pytest.mark.filterwarnings("ignore")  # it warns of itself
+@pytest.mark.parametrize("name", ["anthropic", "azure", "gemini", "openai"])
+async def test_no_redirect_is_followed_with_the_key(name: str) -> None:
+    async with HttpServer() as elsewhere:
+        moved = f"http://localhost:{elsewhere.url.rpartition(':')[2]}/v1"
+        async with HttpServer(json_answer({}, 307, Location=moved)) as server:
+            request = ModelRequest("m", "", (UserMessage((TextPart("x"),)),), params={"api_version": "2026-01-01"})
+            with pytest.raises(ModelError):
+                await anext(asked(name, server.url).stream(request))
+
+            assert len(server.requests) == 1
+        assert elsewhere.connections == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["api_base", "base_url", "aws_bedrock_runtime_endpoint", "custom_llm_provider", "fallbacks", "ssl_verify"]
+)
+async def test_params_send_no_call_elsewhere(name: str) -> None:
+    request = ModelRequest("m", "", (), params={"api_version": "1", "aws_region_name": "x", name: "elsewhere"})
+
+    with pytest.raises(ModelError, match=f"params can't say {name}") as refused:
+        await anext(asked("openai", "http://127.0.0.1:9").stream(request))
+
+    assert refused.value.kind == "bad_request"

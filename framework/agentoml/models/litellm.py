@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from functools import cache
 from importlib import import_module
@@ -58,6 +58,9 @@ KINDS: Mapping[str, ModelErrorKind] = {
 LATER_THAN_OURS = 60.0
 """Seconds by which litellm's own timeout comes after ours."""
 
+ELSEWHERE = re.compile("api_base|url$|endpoint|host|custom_llm_provider|fallback|model_list|client|proxy|^ssl_")
+"""Arguments that would send a call, and its credential, elsewhere than its provider is declared, or unprotected."""
+
 _IMPORT_LOCK = Lock()
 _CLASS_PREFIX = re.compile(r"(?:litellm\.)?\w+(?:Error|Exception|Timeout)(?::| -) ")
 
@@ -78,6 +81,8 @@ class Litellm:
             ModelError: the provider refused, failed or broke off.
         """
         where = f"litellm/{self._name}"
+        if astray := sorted(filter(ELSEWHERE.search, request.params)):
+            raise ModelError("bad_request", f"{where}: params can't say {astray[0]}; base_url says where requests go")
         origin = f"{where} {self._options.get('api_base', '')} {request.model_id}"
         key = await self._credential.get()
         litellm = await warm()
@@ -147,6 +152,7 @@ def _import() -> ModuleType:
     os.environ.update(IMPORT_ENVIRONMENT)
     try:
         with giving_way():
+            _follow_no_redirects()
             import litellm
 
             for name in FIRST_CALL:
@@ -170,6 +176,17 @@ def _import() -> ModuleType:
         logger.setLevel(logging.CRITICAL)
     litellm.suppress_debug_info = True  # last: `_loaded` takes it as the sign that all of this is done
     return litellm
+
+
+def _follow_no_redirects() -> None:
+    """Have no client of httpx, by which litellm asks, follow a redirect: it takes along all headers but one."""
+    import httpx
+
+    def without_redirects(make: Callable[..., None]) -> Callable[..., None]:
+        return lambda client, *args, **settings: make(client, *args, **{**settings, "follow_redirects": False})
+
+    for kind in (httpx.Client, httpx.AsyncClient):
+        kind.__init__ = without_redirects(kind.__init__)  # type: ignore[method-assign]
 
 
 def _arguments(request: ModelRequest, origin: str) -> dict[str, Any]:
@@ -215,7 +232,7 @@ def _failure(where: str, error: Exception, key: str | None) -> ModelError:
     status = getattr(error, "status_code", None)
     headers = getattr(error, "litellm_response_headers", None) or getattr(error, "headers", None) or {}
     lower = {str(name).lower(): str(value) for name, value in headers.items()}
-    by_status = status_failure(where, status, lower, b"") if isinstance(status, int) and status >= 400 else None
+    by_status = status_failure(where, status, lower, b"") if isinstance(status, int) and status >= 300 else None
     if kind is None:
         kind = by_status.kind if by_status else "protocol"
     text = str(getattr(error, "message", None) or error)
