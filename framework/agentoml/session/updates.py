@@ -11,51 +11,60 @@ from attrs import define, field
 from agentoml.snapshot.memo import Memo
 from agentoml.snapshot.patches import thaw
 from agentoml.snapshot.resolve import RenderedOption, RenderedValue, Resolved
+from agentoml.snapshot.snapshot import Snapshot
 from agentoml.wire import messages
 from agentoml.wire.frames import Encoded, encode_value
+
+MOST_LISTS = 64
+"""Lists that are kept. One of 10,000 models is half a megabyte, and most of it is kept once for all lists anyway."""
+
+Offered = Memo[int, tuple[tuple[RenderedValue, ...], Encoded]]
+"""The values of options, serialised; by their identity, so they are kept beside."""
 
 
 @define(eq=False)
 class ConfigOptions:
     """Complete lists of config options, each serialised once however many sessions show it.
 
-    What can be chosen changes less often than what is chosen, so it is kept apart; the values themselves are kept
-    beside it, for they are known by their identity.
+    What can be chosen changes less often than what is chosen, so it is serialised apart. Nothing here keeps a snapshot.
     """
 
     _lists: WeakKeyDictionary[Resolved, Encoded] = field(factory=WeakKeyDictionary)
-    _values: Memo[int, tuple[tuple[RenderedValue, ...], Encoded]] = field(factory=lambda: Memo(256))
+    _offered: WeakKeyDictionary[Snapshot, Offered] = field(factory=WeakKeyDictionary)
 
     def of(self, resolved: Resolved) -> Encoded:
         """Return the list that a client is shown of what is in force."""
         known = self._lists.get(resolved)
         if known is None:
-            options = [self._option(option) for option in resolved.options]
+            offered = self._offered.setdefault(resolved.shown.snapshot, Memo(MOST_LISTS))
+            options = [_config_option(option, offered) for option in resolved.options]
             known = self._lists[resolved] = Encoded(encode_value(options))
+            if len(self._lists) > MOST_LISTS:
+                del self._lists[next(iter(self._lists))]
         return known
-
-    def _option(self, option: RenderedOption) -> dict[str, Any]:
-        labels: messages.Labels = {
-            "description": option.description,
-            "category": option.category,
-            "meta": _meta(option.meta),
-        }
-        if option.kind == "boolean":
-            return messages.boolean_option(option.id, option.name, bool(option.current), **labels)
-        offered = self._offered(option.values)
-        return messages.select_option(option.id, option.name, str(option.current), offered, **labels)
-
-    def _offered(self, values: tuple[RenderedValue, ...]) -> Encoded:
-        known = self._values.get(id(values))
-        if known is None:
-            known = self._values.keep(id(values), (values, Encoded(encode_value(_in_groups(values)))))
-        return known[1]
 
 
 def mode_state(option: RenderedOption) -> dict[str, Any]:
     """Return the legacy view of the option `mode`."""
     modes = [messages.session_mode(value.value, value.name, value.description) for value in option.values]
     return messages.mode_state(str(option.current), modes)
+
+
+def _config_option(option: RenderedOption, offered: Offered) -> dict[str, Any]:
+    labels: messages.Labels = {
+        "description": option.description,
+        "category": option.category,
+        "meta": _meta(option.meta),
+    }
+    if option.kind == "boolean":
+        return messages.boolean_option(option.id, option.name, bool(option.current), **labels)
+    values = _values(option.values, offered)
+    return messages.select_option(option.id, option.name, str(option.current), values, **labels)
+
+
+def _values(values: tuple[RenderedValue, ...], offered: Offered) -> Encoded:
+    known = offered.get(id(values)) or offered.keep(id(values), (values, Encoded(encode_value(_in_groups(values)))))
+    return known[1]
 
 
 def _in_groups(values: tuple[RenderedValue, ...]) -> list[dict[str, Any]]:
