@@ -14,7 +14,21 @@ from agentoml.config.structure import members
 
 NAMES = st.sampled_from(["a", "b", "plan", "mode", "model", "one", "x/y", "remove", "add", "*", "", " a", "é"])
 WORDS = NAMES | st.sampled_from(
-    ["!a", "kind:read", "mcp:a/b", "scripted", "openai", "10s", "true", "2026-01-01", "https://h/p"]
+    [
+        "!a",
+        "kind:read",
+        "mcp:a/b",
+        "shell",
+        "a *",
+        "~/a",
+        "**/.a",
+        "scripted",
+        "openai",
+        "10s",
+        "true",
+        "2026-01-01",
+        "https://h/p",
+    ]
 )
 JUNK: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(["", "x", "10s", 0, -1, 3, 10**30, 1.5, float("nan"), True, False, [], {}, [1], ["a"], {"a": 1}]),

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from agentoml.config import layers
 from agentoml.config.catalogs import with_catalogs
 from agentoml.config.problems import CODES, render_text, to_json
-from agentoml.config.schema import Config, Model
+from agentoml.config.schema import Config, Model, Rule
 from agentoml.snapshot.build import Built, build_reading
 from agentoml.snapshot.resolve import ClientFacts, resolve
 from agentoml.snapshot.selections import Selections
@@ -193,3 +193,34 @@ def test_catalogs(build: Build, model: dict[str, Any], more: bytes) -> None:
     models = {"a": {"provider": "one"}, "ab": {**model, "provider": "one"}, "remove": model}
     build(CATALOGS, toml({"models": models}))
     build(CATALOGS, toml({"models": models}) + more)
+
+
+CALLS = st.one_of(
+    st.tuples(
+        st.just("shell"), st.fixed_dictionaries({"command": st.text("ab*?./~ '\"$()`{};&|<>=!\\\n#-", max_size=30)})
+    ),
+    st.tuples(
+        st.sampled_from(["read_file", "edit_file", "a"]),
+        st.fixed_dictionaries({"path": st.text("ab*./~\\\0", max_size=9)}),
+    ),
+    st.tuples(
+        st.just("fetch_url"),
+        st.fixed_dictionaries({"url": st.text("htp:/[]@.a1%#?", max_size=20).map("http://".__add__)}),
+    ),
+    st.tuples(st.just("shell"), st.dictionaries(st.sampled_from(["command", "path", "x"]), JUNK, max_size=2)),
+)
+
+
+@anything
+@given(st.dictionaries(st.sampled_from("ab"), tables(Rule, depth=2, wrong=False), max_size=2), CALLS)
+def test_calls_that_are_judged_while_loading(
+    build: Build, rules: dict[str, Any], call: tuple[str, dict[str, Any]]
+) -> None:
+    tool, args = call
+    given_rules = {name: {"tool": "*", "action": "deny", **rule} for name, rule in rules.items()}
+    judged = {"rules": given_rules, "examples": {"it": {"tool": tool, "args": args, "expect": "silent"}}}
+    test = {"gate": True, "given": {"tool": tool, "args": args}, "expect": {"verdict": "ask"}}
+    tools = {"a": {"command": ["a", "{path}"], "locations": ["{path}"]}}
+    table = {"schema": 1, "agent": {"permissions": {"add": ["p"]}}, "tools": tools, "tests": {"it": test}}
+    build(toml({**table, "permissions": {"p": judged}}))
+    build(toml({**table, "permissions": {"p": {"rules": given_rules}}}))
