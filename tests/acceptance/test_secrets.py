@@ -90,6 +90,7 @@ def refused(request: http_server.Request) -> http_server.Answer:
 
 LOOK = "; ".join((
     'echo "inherited: $(env | grep -c marker-of)"',
+    "test \"$(id -u)\" = 0 || ! test -r /proc/$PPID/environ || echo 'our environment can be read'",
     "tr '\\0' '\\n' < /proc/$PPID/environ | grep marker-of",
     "cat secret/key secret/printed secret/lines secret/our_keyring.py",
 ))  # fmt: skip
@@ -117,13 +118,16 @@ async def test_no_marker_shows_anywhere(tmp_path: Path) -> None:
             await agent.prompt(session, "crash")
             config.write_text(config.read_text(encoding="utf-8") + "[modes.new]\n[broken", encoding="utf-8")
             await agent.until(lambda: any("repaired" in line for line in agent.errors))
-    commands = [await output(ours, *words, str(config)) for words in (("check",), ("check", "--format", "json"))]
+    printed = [("check",), ("check", "--format", "json"), ("show",), ("models",), ("test",)]
+    printed += [("explain", "session", "--config"), ("explain", "permission", "shell", "env", "--config")]
+    commands = [await output(ours, *words, str(config)) for words in printed]
 
     for request, kind in zip(server.requests, (*reversed(KINDS), *("env",) * 4), strict=True):
         assert request.target.startswith(f"/{kind}/")
         assert request.headers["authorization"] == f"Bearer {MARKERS[kind]}", "each secret goes to its own provider"
     told = server.requests[5].json["messages"]
     results = [message["content"] for message in told if message["role"] == "tool"]
+    assert "our environment can be read" not in results[0]
     assert "inherited: 0" in results[0], "children see no variable that a secret names"
     assert "***" in results[0] and "***" in results[1] and '"TOKEN": "***"' in results[2]
     assert "MARKER_ENV" not in results[2], "a server sees what its own table declares"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ COMMAND_SECONDS = 30.0
 SHORTEST_MASKED = 6
 """A shorter value is not masked: it would be found everywhere, and protects nothing."""
 MASK = "***"
+PR_SET_DUMPABLE = 4
 
 
 class SecretMissing(AgentomlError):
@@ -48,6 +51,7 @@ class Vault:
         Raises:
             SecretMissing: it can't be had (`resolve_secret`).
         """
+        keep_from_others()
         inherited = {name: value for name, value in os.environ.items() if name not in self.variables}
         value = await resolve_secret(secret, inherited)
         self.keep(value)
@@ -76,6 +80,18 @@ class Vault:
         if isinstance(value, list | tuple):
             return type(value)(self.masked(inner) for inner in value)
         return value
+
+
+@lru_cache(maxsize=1)
+def keep_from_others() -> None:
+    """Have the kernel keep our memory out of core files, and our environment from other processes of the same user.
+
+    Only Linux knows how; what we start is as ever.
+    """
+    with suppress(ImportError, OSError, AttributeError):
+        import ctypes  # not needed before there is a secret
+
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 class MaskingFormatter(logging.Formatter):
