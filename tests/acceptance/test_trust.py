@@ -133,6 +133,22 @@ async def test_it_is_asked_again_with_a_diff_and_meanwhile_what_was_agreed_to_st
         await agent.until(lambda: models(last_options(agent)) == ["three", "one"])
 
 
+async def test_a_question_about_files_that_change_meanwhile_is_put_anew(project: Path) -> None:
+    asked = Asked()
+    async with agent_process(project.parent / "agent.toml", answers={"session/request_permission": asked}) as agent:
+        await agent.new_session(project)
+        await agent.until(asked_for(asked, 1))
+        (project / "agent.toml").write_text(PROJECT.replace("touch ran", "touch walked"), encoding="utf-8")
+        await agent.until(asked_for(asked, 2))
+        assert "touch walked" in asked.text
+        assert [frame["method"] for frame in agent.frames if "cancel" in frame.get("method", "")] == [
+            "$/cancel_request"
+        ]
+        assert [update["toolCallId"] for update in ended(agent)] == ["trust_1"]
+        asked.answer(agent, "trust")
+        await agent.until(lambda: last_options(agent) and models(last_options(agent)) == ["two", "one"])
+
+
 async def test_names_and_words_may_change_without_a_question(project: Path) -> None:
     asked = Asked()
     async with agent_process(project.parent / "agent.toml", answers={"session/request_permission": asked}) as agent:

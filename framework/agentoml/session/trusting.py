@@ -26,13 +26,14 @@ TRUST, LATER, NEVER = "trust", "later", "never"
 class Trusting:
     """Asks about the project of a store: in a new session, and where its files change. Until then it stays inert.
 
-    What the user does not answer, or puts off, is asked again in the next session.
+    What the user does not answer, or puts off, is asked again in the next session. `_question` is what an open question
+    shows: it is taken back where the user agrees elsewhere, and put anew where the files say something else.
     """
 
     store: Store
     sessions: Sessions
     _asking: asyncio.Task[None] | None = None
-    _waits: bool = False
+    _question: Project | None = None
     _put_off: str = ""
     _numbers: itertools.count[int] = field(factory=lambda: itertools.count(1))
 
@@ -56,11 +57,17 @@ class Trusting:
         return self.store.project is not None and self.store.project.counts
 
     def _recorded(self, record: Record) -> None:
-        if self._asking is not None and self._waits and self._counts:
-            self._asking.cancel()  # who agreed elsewhere need not be asked here
+        if self._asking is not None and self._is_out_of_date():
+            self._asking.cancel()
+            self._asking = self._question = None
         session = next(reversed(tuple(self.sessions)), None)
         if session is not None:
             self._ask_soon(session)
+
+    def _is_out_of_date(self) -> bool:
+        """Return whether an open question asks for what is agreed to by now, or shows what the files do not say now."""
+        project, asked = self.store.project, self._question
+        return asked is not None and (self._counts or project is None or project.digest != asked.digest)
 
     def _ask_soon(self, session: Session) -> None:
         project = self.store.project
@@ -69,12 +76,13 @@ class Trusting:
         if self._asking is not None and not self._asking.done():
             return
         if project.digest != self._put_off:
+            self._question = project
             self._asking = asyncio.create_task(self._ask(session, project))
 
     async def _ask(self, session: Session, project: Project) -> None:
         """Put the question, keep the answer, and have it take effect. Only what was shown is agreed to."""
         chosen = await self._answer(session, project)
-        self._put_off = project.digest
+        self._question, self._put_off = None, project.digest
         if chosen not in (TRUST, NEVER):
             return
         try:
@@ -82,19 +90,19 @@ class Trusting:
         except OSError as error:
             logger.error("what you said about %s can't be kept: %s", project.root, error)
             return
+        self._asking = None  # if the files say something else by now, that is asked about
         await self.store.reload("trust")
 
     async def _answer(self, session: Session, project: Project) -> str | None:
         call_id, title = f"trust_{next(self._numbers)}", _title(project)
         session.client.update(session.id, messages.tool_call(call_id, title, **_shown(project)))
-        chosen, self._waits = None, True
+        chosen = None
         try:
             call = messages.tool_call_update(call_id, title=title, **_shown(project))
             chosen = await session.client.request_permission(session.id, call, OPTIONS)
         except (RemoteError, ConnectionLost) as error:
             logger.warning("the user can't be asked about %s: %s; `agentoml trust` can", project.file, error)
         finally:
-            self._waits = False
             agreed = chosen == TRUST or self._counts
             update = messages.tool_call_update(call_id, status="completed" if agreed else "failed")
             session.client.update(session.id, update)
