@@ -57,7 +57,9 @@ class Agent:
     def __attrs_post_init__(self) -> None:
         self.providers = Providers(self.vault)
         self._servings[None] = Serving(Store(self.config), self.client, self.vault)
-        self.control = ControlServer(Answers(self.config, lambda: tuple(self._servings.values())).answer)
+        self.control = ControlServer(
+            self.config.named, Answers(self.config, lambda: tuple(self._servings.values())).answer
+        )
 
     def handlers(self) -> Mapping[str, Handler]:
         """Return the methods that this agent answers; its capabilities are derived from them."""

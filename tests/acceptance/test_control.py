@@ -18,7 +18,7 @@ import pytest
 from agent_process import EVERYTHING, AgentProcess, agent_process, offered
 from agentoml.cli import reload, status
 from agentoml.control.client import NoAnswer, ask
-from agentoml.control.places import folders, own_folder
+from agentoml.control.places import folders, own_folder, socket_in
 from agentoml.snapshot.inotify import inotify_hints
 
 AGENT = """
@@ -72,9 +72,9 @@ async def appears(path: Path) -> Path:
     return path
 
 
-async def listening(agent: AgentProcess, runtime: Path) -> Path:
+async def listening(agent: AgentProcess, runtime: Path, config: Path) -> Path:
     """Wait until an agent listens, and return its socket."""
-    return await appears(runtime / "agentoml" / f"{agent.process.pid}.sock")
+    return await appears(socket_in(runtime / "agentoml", agent.process.pid, config))
 
 
 async def said(capsys: pytest.CaptureFixture[str], command: Any, *args: str) -> tuple[int, str]:
@@ -92,7 +92,7 @@ async def test_status_tells_what_is_served_and_what_is_wrong(
     async with agent_process(config, initialize=False) as agent:
         await agent.initialize(HEARING)
         session = await agent.new_session(tmp_path)
-        await listening(agent, runtime)
+        await listening(agent, runtime, config)
         code, out = await said(capsys, status, str(config), "--json")
         [found] = json.loads(out)
         assert (code, found["pid"], found["config"]) == (0, agent.process.pid, str(config))
@@ -122,7 +122,7 @@ async def test_r60_a_reload_that_is_waited_for_says_how_it_ended(
 ) -> None:
     async with agent_process(config) as agent:
         await agent.new_session(tmp_path)
-        await listening(agent, runtime)
+        await listening(agent, runtime, config)
         config.write_text(AGENT + TWO, encoding="utf-8")
         code, out = await said(capsys, reload, str(config), "--wait", "--json")
         [[told]] = [found["served"] for found in json.loads(out)]
@@ -158,7 +158,7 @@ async def test_r61_a_dry_run_tells_what_widens_first_and_changes_nothing(
     async with agent_process(config, answers=answers, initialize=False) as agent:
         await agent.initialize(HEARING)
         session = await agent.new_session(tmp_path)
-        await listening(agent, runtime)
+        await listening(agent, runtime, config)
         await agent.prompt(session, "widen")
         await agent.until(lambda: states(agent)[-1] == "held")
         code, out = await said(capsys, reload, str(config), "--dry-run", "--json")
@@ -193,7 +193,7 @@ async def test_two_agents_of_one_file_both_reload_and_both_are_told_about(
     async with agent_process(config) as one, agent_process(link) as two:
         for agent in (one, two):
             await agent.new_session(tmp_path)
-            await listening(agent, runtime)
+            await listening(agent, runtime, config)
         config.write_text(AGENT + TWO, encoding="utf-8")
         code, out = await said(capsys, reload, str(config), "--wait", "--json")
         assert code == 0
@@ -208,7 +208,7 @@ async def test_a_socket_is_for_its_user_alone_and_goes_with_its_agent(
 ) -> None:
     async with agent_process(config) as agent:
         await agent.new_session(tmp_path)
-        path = await listening(agent, runtime)
+        path = await listening(agent, runtime, config)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert list(path.parent.iterdir()) == []
@@ -220,7 +220,7 @@ async def test_the_socket_of_an_agent_that_was_killed_is_removed(
     with pytest.raises(AssertionError, match="killed"):
         async with agent_process(config) as agent:
             await agent.new_session(tmp_path)
-            path = await listening(agent, runtime)
+            path = await listening(agent, runtime, config)
             agent.process.kill()
             await agent.process.wait()
             raise AssertionError("killed")
@@ -235,7 +235,7 @@ async def test_an_agent_that_does_not_answer_holds_nobody_up(
     monkeypatch.setattr("agentoml.control.client.ask.__defaults__", (0.2,))
     async with agent_process(config) as agent:
         await agent.new_session(tmp_path)
-        await listening(agent, runtime)
+        await listening(agent, runtime, config)
         agent.process.send_signal(signal.SIGSTOP)
         try:
             code, out = await said(capsys, status, str(config))
@@ -249,7 +249,7 @@ async def test_nonsense_on_the_socket_is_answered_and_harms_nothing(
 ) -> None:
     async with agent_process(config) as agent:
         await agent.new_session(tmp_path)
-        path = await listening(agent, runtime)
+        path = await listening(agent, runtime, config)
         for line in (b"nonsense\n", b"[]\n", b'{"command": "confirm"}\n', b"x" * 100_000):
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
                 connection.connect(str(path))
@@ -273,14 +273,14 @@ async def test_a_runtime_directory_that_others_can_enter_is_not_used(
     assert own_folder() == elsewhere
     async with agent_process(config) as agent:
         await agent.new_session(tmp_path)
-        await appears(elsewhere / f"{agent.process.pid}.sock")
+        await appears(socket_in(elsewhere, agent.process.pid, config))
         assert list((runtime / "agentoml").iterdir()) == []
 
 
 async def test_a_hangup_has_the_files_read_again(config: Path, tmp_path: Path, runtime: Path) -> None:
     async with agent_process(config) as agent:
         await agent.new_session(tmp_path)
-        path = await listening(agent, runtime)
+        path = await listening(agent, runtime, config)
         agent.process.send_signal(signal.SIGHUP)
         [told] = (await asyncio.to_thread(ask, path, {"command": "reload", "wait": True}))["served"]
         assert (told["state"], told["generation"]) == ("unchanged", 1)

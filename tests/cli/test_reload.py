@@ -10,6 +10,7 @@ import pytest
 
 from agentoml.cli import reload, running
 from agentoml.control.client import NoAnswer, RunningAgent
+from agentoml.control.places import Place
 
 STATUS: dict[str, Any] = {"pid": 7, "config": "/team/agent.toml", "settings": []}
 WIDENS = {"area": "permissions", "name": "agent.auto_answers", "what": "changed", "widens": True, "restarts": False}
@@ -24,7 +25,7 @@ CHANGES = [
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    monkeypatch.setattr(running, "running_agents", lambda: iter([RunningAgent(7, Path("/s"), STATUS)]))
+    monkeypatch.setattr(running, "running_agents", lambda: iter([RunningAgent(Place(7, "", Path("/s")), STATUS)]))
     return []
 
 

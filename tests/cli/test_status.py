@@ -11,6 +11,7 @@ import pytest
 
 from agentoml.cli import running, status
 from agentoml.control.client import RunningAgent
+from agentoml.control.places import Place
 
 STATUS: dict[str, Any] = {
     "project": None,
@@ -30,7 +31,7 @@ def serving(*served: dict[str, Any], config: str | None = "/team/agent.toml") ->
 
 
 def agents(monkeypatch: pytest.MonkeyPatch, *statuses: dict[str, Any] | None) -> None:
-    found = [RunningAgent(7 + number, Path("/s"), one) for number, one in enumerate(statuses)]
+    found = [RunningAgent(Place(7 + number, "", Path("/s")), one) for number, one in enumerate(statuses)]
     monkeypatch.setattr(running, "running_agents", lambda: iter(found))
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()

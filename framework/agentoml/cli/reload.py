@@ -64,7 +64,7 @@ def _answer(agent: RunningAgent, question: dict[str, Any]) -> Answer:
     if agent.status is None:
         return {"pid": agent.pid, "error": "does not answer"}
     try:
-        return ask(agent.path, question, RELOAD_SECONDS)
+        return ask(agent.place.path, question, RELOAD_SECONDS)
     except (NoAnswer, OSError) as error:
         print(f"pid {agent.pid}: {error}", file=sys.stderr)
         return {"pid": agent.pid, "error": str(error)}

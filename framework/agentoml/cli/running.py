@@ -12,15 +12,12 @@ EXIT_NONE = 1
 
 
 def of_config(config: str | None) -> tuple[RunningAgent, ...]:
-    """Return the running agents of this user that run a configuration, or with None all of them.
-
-    One that does not answer may run any configuration.
-    """
+    """Return the running agents of this user that run a configuration, or with None all of them."""
     agents = tuple(running_agents())
     if config is None:
         return agents
     wanted = named(config)
-    return tuple(agent for agent in agents if agent.status is None or agent.runs(wanted))
+    return tuple(agent for agent in agents if agent.runs(wanted))
 
 
 def title(agent: RunningAgent, served: dict[str, Any] | None = None) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from agentoml.control.peers import is_same_user
-from agentoml.control.places import sockets
+from agentoml.control.places import Place, mark_of, sockets
 
 SECONDS = 5.0
 """How long an agent may take to answer what it knows at once."""
@@ -29,30 +29,34 @@ class NoAnswer(Exception):
 class RunningAgent:
     """An agent that answered, or where `status` is None did not."""
 
-    pid: int
-    path: Path
+    place: Place
     status: dict[str, Any] | None
 
-    def runs(self, config: Path | None) -> bool:
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.place.pid
+
+    def runs(self, config: Path) -> bool:
         """Return whether it runs this configuration, by whatever path it was named."""
-        running = (self.status or {}).get("config")
-        if config is None or running is None:
-            return False
-        return bool(running == str(config) or os.path.realpath(running) == os.path.realpath(config))
+        if self.status is None:
+            return self.place.mark == mark_of(config)
+        running = self.status["config"]
+        return running is not None and os.path.realpath(running) == os.path.realpath(config)
 
 
 def running_agents() -> Iterator[RunningAgent]:
     """Yield every running agent of this user; the sockets of those that died are removed."""
-    for pid, path in sockets():
+    for place in sockets():
         try:
-            yield RunningAgent(pid, path, ask(path, {"command": "status"}))
+            yield RunningAgent(place, ask(place.path, {"command": "status"}))
         except NoAnswer:
-            yield RunningAgent(pid, path, None)
+            yield RunningAgent(place, None)
         except OSError as error:
             if error.errno not in GONE:
-                yield RunningAgent(pid, path, None)
+                yield RunningAgent(place, None)
             elif error.errno == errno.ECONNREFUSED:
-                path.unlink(missing_ok=True)
+                place.path.unlink(missing_ok=True)
 
 
 def ask(path: Path, question: dict[str, Any], seconds: float = SECONDS) -> dict[str, Any]:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 SUFFIX = ".sock"
 
 LONGEST = 103
 """Bytes that the path of a socket may have on every system."""
+
+
+class Place(NamedTuple):
+    """A socket: whose it is, and the mark of the configuration that this process runs."""
+
+    pid: int
+    mark: str
+    path: Path
+
+
+def mark_of(config: str | Path | None) -> str:
+    """Return what stands for a configuration in the name of a socket, by whatever path it is named."""
+    name = "" if config is None else os.path.realpath(config)
+    return hashlib.blake2b(os.fsencode(name), digest_size=6).hexdigest()
 
 
 def folders() -> tuple[Path, ...]:
@@ -28,7 +44,7 @@ def own_folder() -> Path:
     """
     problem: OSError | None = None
     for folder in folders():
-        if len(os.fsencode(socket_in(folder, os.getpid()))) > LONGEST:
+        if len(os.fsencode(socket_in(folder, os.getpid(), None))) > LONGEST:
             continue
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -49,15 +65,16 @@ def is_ours(folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not stat.S_IMODE(found.st_mode) & 0o077
 
 
-def socket_in(folder: Path, pid: int) -> Path:
-    """Return the path of the socket of a process."""
-    return folder / f"{pid}{SUFFIX}"
+def socket_in(folder: Path, pid: int, config: str | Path | None) -> Path:
+    """Return the path of the socket of a process that runs a configuration."""
+    return folder / f"{pid}-{mark_of(config)}{SUFFIX}"
 
 
-def sockets() -> Iterator[tuple[int, Path]]:
-    """Yield the process id and path of every socket, also of processes that are gone."""
+def sockets() -> Iterator[Place]:
+    """Yield every socket, also of processes that are gone."""
     for folder in folders():
         if is_ours(folder):
             for path in sorted(folder.glob(f"*{SUFFIX}")):
-                if path.stem.isdecimal():
-                    yield int(path.stem), path
+                pid, _, mark = path.stem.partition("-")
+                if pid.isdecimal():
+                    yield Place(int(pid), mark, path)

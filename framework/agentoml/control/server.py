@@ -33,6 +33,7 @@ class ControlServer:
     for the agent is of the same user and can connect too.
     """
 
+    config: str | Path | None
     answer: Answer
     _path: Path | None = None
     _server: asyncio.Server | None = None
@@ -40,7 +41,7 @@ class ControlServer:
     async def open(self) -> None:
         """Begin to listen; where that is not possible the agent works without."""
         try:
-            path = socket_in(own_folder(), os.getpid())
+            path = socket_in(own_folder(), os.getpid(), self.config)
             self._server = await asyncio.start_unix_server(self._serve, sock=_listening(path), limit=LONGEST_QUESTION)
             self._path = path
         except OSError as error:
