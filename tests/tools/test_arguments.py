@@ -108,3 +108,26 @@ def test_the_host_of_a_call_is_that_of_its_url() -> None:
     assert host_of_call(TOOLS["fetch_url"], {"url": "https://Docs.example/x"}) == "docs.example"
     assert host_of_call(TOOLS["fetch_url"], {"url": "nonsense"}) is None
     assert host_of_call(TOOLS["read_file"], {"path": "https://docs.example/"}) is None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {"type": 5},
+        {"type": [["string"]]},
+        {"enum": 5},
+        {"type": "integer", "minimum": "a"},
+        {"type": "object", "required": 5, "properties": ["a"]},
+    ],
+)
+@pytest.mark.parametrize("value", [None, 1, {}])
+def test_what_a_server_writes_in_place_of_a_schema_forbids_nothing_and_breaks_nothing(
+    schema: object, value: object
+) -> None:
+    tool = tool_with({"type": "object", "properties": {"x": schema}})
+
+    given = without_nulls(tool, {"x": value})
+
+    assert [problem for problem in check_arguments(tool, given) if "must be" not in problem] == []
+    assert render_title(tool, given) == "t"

@@ -63,11 +63,11 @@ def check_arguments(tool: Tool, args: Mapping[str, Any]) -> list[str]:
 
 def without_nulls(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments without optional ones that are null, which is how many models leave one out."""
-    required, properties = tool.parameters.get("required", ()), tool.parameters.get("properties", {})
+    required, properties = _listed(tool.parameters, "required"), _properties(tool.parameters)
     return {
         name: value
         for name, value in args.items()
-        if value is not None or name in required or "null" in _types(properties.get(name, {}))
+        if value is not None or name in required or "null" in _types(properties.get(name))
     }
 
 
@@ -92,7 +92,8 @@ def host_of_call(tool: Tool, args: Mapping[str, Any]) -> str | None:
 def _argument(tool: Tool, args: Mapping[str, Any], name: str) -> Any:
     """Return an argument, or the default that its schema names."""
     value = args.get(name)
-    return tool.parameters.get("properties", {}).get(name, {}).get("default") if value is None else value
+    schema = _properties(tool.parameters).get(name)
+    return schema.get("default") if value is None and isinstance(schema, Mapping) else value
 
 
 def _text(value: Any) -> str:
@@ -101,9 +102,27 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    written = schema.get("type", ())
-    return (written,) if isinstance(written, str) else tuple(written)
+def _types(schema: Any) -> tuple[str, ...]:
+    written = schema.get("type") if isinstance(schema, Mapping) else None
+    listed = written if isinstance(written, list) else [written]
+    return tuple(name for name in listed if isinstance(name, str))
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schemas of an object's properties; what a server wrote that is none says nothing."""
+    written = schema.get("properties")
+    return written if isinstance(written, Mapping) else {}
+
+
+def _listed(schema: Mapping[str, Any], keyword: str) -> list[Any]:
+    written = schema.get(keyword)
+    return written if isinstance(written, list) else []
+
+
+def _bound(schema: Mapping[str, Any], keyword: str) -> float:
+    """Return a minimum; without one, anything is enough."""
+    written = schema.get(keyword)
+    return written if isinstance(written, int | float) else -math.inf
 
 
 def _is(value: Any, type_name: str) -> bool:
@@ -121,25 +140,25 @@ def _problems(schema: Any, value: Any, place: str) -> Iterator[str]:
     types = _types(schema)
     if types and not any(_is(value, name) for name in types):
         yield f"{named} must be {' or '.join(types)}"
-    elif "enum" in schema and value not in schema["enum"]:
-        yield f"{named} must be one of {', '.join(map(_text, schema['enum']))}"
+    elif (allowed := _listed(schema, "enum")) and value not in allowed:
+        yield f"{named} must be one of {', '.join(map(_text, allowed))}"
     elif isinstance(value, Mapping):
         yield from _object_problems(schema, value, place)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _problems(schema.get("items"), item, f"{place}[{index}]")
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        if value < schema.get("minimum", value):
+        if value < _bound(schema, "minimum"):
             yield f"{named} must be at least {schema['minimum']}"
-        if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+        if value <= _bound(schema, "exclusiveMinimum"):
             yield f"{named} must be more than {schema['exclusiveMinimum']}"
 
 
 def _object_problems(schema: Mapping[str, Any], value: Mapping[str, Any], place: str) -> Iterator[str]:
     prefix = place and place + "."
-    properties = schema.get("properties", {})
-    for name in schema.get("required", ()):
-        if name not in value:
+    properties = _properties(schema)
+    for name in _listed(schema, "required"):
+        if isinstance(name, str) and name not in value:
             yield f"{prefix}{name} is missing"
     for name, item in value.items():
         if name in properties:

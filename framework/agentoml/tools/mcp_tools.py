@@ -29,11 +29,18 @@ def _tool(server: str, listed: Any, run: Run) -> Tool:
     return Tool(
         f"mcp:{server}/{listed.name}",
         listed.description or title,
-        {"properties": {}, **listed.input_schema, "type": "object"},
+        _parameters(listed.input_schema),
         call,
         title=f"{server}: {title}".replace("{", "(").replace("}", ")"),
         shown_kind="read" if hints is not None and hints.read_only_hint else None,
     )
+
+
+def _parameters(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments as providers take it: an object whose properties are an object."""
+    properties, required = written.get("properties"), written.get("required")
+    schema = {**written, "type": "object", "properties": properties if isinstance(properties, dict) else {}}
+    return schema if isinstance(required, list) else {name: part for name, part in schema.items() if name != "required"}
 
 
 def result_of(answer: Any) -> ToolResult:
