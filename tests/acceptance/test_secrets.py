@@ -90,7 +90,7 @@ def refused(request: http_server.Request) -> http_server.Answer:
 
 LOOK = "; ".join((
     'echo "inherited: $(env | grep -c marker-of)"',
-    "test \"$(id -u)\" = 0 || ! test -r /proc/$PPID/environ || echo 'our environment can be read'",
+    "test \"$(id -u)\" = 0 || ! cat /proc/$PPID/environ > /dev/null || echo 'our environment can be read'",
     "tr '\\0' '\\n' < /proc/$PPID/environ | grep marker-of",
     "cat secret/key secret/printed secret/lines secret/our_keyring.py",
 ))  # fmt: skip
