@@ -96,7 +96,7 @@ def test_models_that_are_left_out_are_not_there_whatever_names_them(agent: Path,
     audit = pick(snapshot, FACTS, Selections(), "mode", "audit", now=0)
     assert in_force(snapshot, audit).profile.model == "sonnet"
     for name in ("opus", "big"):
-        with pytest.raises(Refused):
+        with pytest.raises(Refused, match=f'"opus" is left out by the policy of {own}'):
             pick(snapshot, FACTS, Selections(), "model", name, now=0)
     assert [key for key in snapshot.models["sonnet"].fallback if key in snapshot.models] == []
 

@@ -19,8 +19,9 @@ Lists = tuple[tuple[str, ...], ...]
 
 @frozen
 class Ceiling:
-    """What all policies together leave. `sets`: what their rules deny, always ask or ask, no mode lifts."""
+    """What the policies of `files` together leave. `sets`: what their rules deny, always ask or ask, no mode lifts."""
 
+    files: tuple[str, ...] = ()
     models: Lists = ()
     providers: Lists = ()
     servers: Lists = ()
@@ -55,6 +56,7 @@ def ceiling_of(policies: Sequence[Written]) -> Ceiling:
     )
     hosts = tuple(policy.hosts for policy in said if policy.hosts is not None)
     return Ceiling(
+        files=tuple(dict.fromkeys(one.text.name for one in policies)),
         models=tuple(policy.models for policy in said if policy.models is not None),
         providers=tuple(policy.providers for policy in said if policy.providers is not None),
         servers=tuple(policy.mcp for policy in said if policy.mcp is not None),

@@ -12,10 +12,7 @@ from agentoml.config.policy import Ceiling as Written
 from agentoml.config.problems import Problem, quoted
 from agentoml.snapshot.ceiling import OPEN, Ceiling, ceiling_of, remains
 from agentoml.snapshot.memo import Memo
-from agentoml.snapshot.snapshot import ON, Condition, Option, Snapshot, Test
-
-NEVER: Condition = (Test("client", ()),)
-"""Holds for nobody: where it stands, the value is not there."""
+from agentoml.snapshot.snapshot import NEVER, ON, Option, Snapshot
 
 MOST_SHOWN = 5
 

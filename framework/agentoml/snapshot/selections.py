@@ -14,7 +14,7 @@ from agentoml.snapshot.resolving.chain import preselecting
 from agentoml.snapshot.resolving.conditions import is_hidden
 from agentoml.snapshot.resolving.listing import unlisted
 from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, Place, State
-from agentoml.snapshot.snapshot import OFF, ON, Option, Snapshot, Value
+from agentoml.snapshot.snapshot import NEVER, OFF, ON, Option, Snapshot, Value
 
 __all__ = ["Pick", "Refused", "Selections", "pick", "pick_value", "reconcile", "still_there"]
 
@@ -126,12 +126,21 @@ def _offered_value(active: Active, value_id: str, shown: State) -> Value:
         value = unlisted(option, value_id, shown)
         if value is not None and not is_hidden(value.hidden, shown, value.provider):
             return value
+    _check_policy(option, value_id, shown.snapshot)
     known = value_id in option.known
     raise Refused(
         f"{quoted(value_id)} {'is not offered now by' if known else 'is no value of'} the option {option.id}",
         reason="unavailable_value" if known else "unknown_value",
         available=[one.value for one in offered_values(active, shown)][:MOST_NAMED],
     )
+
+
+def _check_policy(option: Option, value_id: str, snapshot: Snapshot) -> None:
+    """Raise Refused with the policies' names where it is they that left a value out."""
+    value = option.values.get(value_id)
+    if value is not None and value.when == NEVER:
+        policies = ", ".join(snapshot.ceiling.files)
+        raise Refused(f"{quoted(value_id)} is left out by the policy of {policies}", reason="policy")
 
 
 def _belongs_to(option_id: str, shown: State, selections: Selections) -> Place | None:

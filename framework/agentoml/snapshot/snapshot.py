@@ -147,6 +147,8 @@ class Test:
 
 
 Condition = tuple[Test, ...]
+NEVER: Condition = (Test("client", ()),)
+"""Holds for nobody: a policy left out what has it."""
 """All must hold; none: holds."""
 
 Hidden = tuple[Condition, ...]
