@@ -28,8 +28,9 @@ check: $(READY) ## lint, format and types
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 
-fuzz: $(READY) ## broken and odd configurations by the thousand: nothing but problems may come out
-	@AGENTOML_FUZZ=20000 $(VENV)/bin/python -m pytest -q tests/fuzz --timeout=0
+fuzz: EXAMPLES ?= 20000
+fuzz: $(READY) ## broken and odd configurations: nothing but problems may come out (EXAMPLES=20000)
+	@AGENTOML_EXAMPLES=$(EXAMPLES) $(VENV)/bin/python -m pytest -q tests/fuzz --timeout=0
 
 bench: $(READY) ## the benchmarks: figures beside a baseline of the same run
 	@$(VENV)/bin/python tests/benchmarks

@@ -138,7 +138,7 @@ def rearranged(draw: st.DrawFn) -> bytes:
     return toml(table)
 
 
-EXAMPLES = int(os.environ.get("AGENTOML_FUZZ", "40"))
+EXAMPLES = int(os.environ.get("AGENTOML_EXAMPLES", "40"))
 
 anything = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 
