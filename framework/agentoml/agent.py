@@ -86,7 +86,7 @@ class Agent:
         if self._opening is not None:
             self._opening.cancel()
             await asyncio.wait((self._opening,))
-        await self.control.close()
+        self.control.close()
         for serving in self._servings.values():
             await serving.stop()
         await self.providers.aclose()

@@ -8,7 +8,6 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +46,12 @@ class ControlServer:
         except OSError as error:
             logger.warning("`agentoml status` and `agentoml reload` can't reach this agent: %s", error)
 
-    async def close(self) -> None:
-        """Listen no more, and leave nothing behind."""
+    def close(self) -> None:
+        """Listen no more, and leave nothing behind. Who is connected and says nothing is not waited for."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
-            with suppress(asyncio.CancelledError):
-                await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
