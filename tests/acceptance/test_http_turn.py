@@ -153,6 +153,26 @@ async def test_a_call_that_is_rejected_does_not_run_and_the_model_is_told(tmp_pa
     assert result["role"] == "tool" and "rejected" in result["content"]
 
 
+async def test_one_question_is_asked_at_a_time_and_its_answer_may_settle_the_next(tmp_path: Path) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    for folder in (outside, project):
+        folder.mkdir()
+    for name in "ab":
+        (outside / name).write_text(f"text of {name}", encoding="utf-8")
+    reads = openai.calls(*((name, "read_file", {"path": str(outside / name)}) for name in "ab"))
+    async with http_server.HttpServer(reads, openai.says("Read.")) as server:
+        config = tmp_path / "agent.toml"
+        config.write_text(AGENT.format(url=server.url), encoding="utf-8")
+        answers = {"session/request_permission": choose("allow_always")}
+        async with agent_process(config, environment=KEY, answers=answers) as agent:
+            await agent.prompt(await agent.new_session(project), "read them")
+    assert [frame.get("method") for frame in agent.frames].count("session/request_permission") == 1
+    assert {name: "text of" in told for name, told in openai.tool_results(server.requests[1].json).items()} == {
+        "a": True,
+        "b": True,
+    }
+
+
 async def test_a_second_prompt_while_one_runs_is_refused(tmp_path: Path) -> None:
     never = asyncio.Event()
     async with http_server.HttpServer(openai.answer(openai.text("One"), never)) as server:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from attrs import define, field, frozen
@@ -32,7 +33,7 @@ from agentoml.wire import messages
 logger = logging.getLogger("agentoml.tools")
 
 SIDE_BY_SIDE = frozenset({"read", "search", "fetch", "think"})
-"""Calls of these kinds run beside others; all others, and all questions, one after the other in the model's order."""
+"""Calls of these kinds run beside others; all others one after the other in the model's order."""
 
 CANCELLED = "The user cancelled before this call finished."
 
@@ -60,13 +61,14 @@ class _Announced:
 
 @define(eq=False)
 class ToolCalls:
-    """The calls of one answer."""
+    """The calls of one answer. The user is asked one question at a time: an answer may settle the next one too."""
 
     session: Session
     tools: Mapping[str, Tool]
     environment: Mapping[str, str]
     _by_model_name: Mapping[str, Tool] = field(init=False)
     _one_at_a_time: asyncio.Lock = field(factory=asyncio.Lock)
+    _asking: asyncio.Lock = field(factory=asyncio.Lock)
 
     def __attrs_post_init__(self) -> None:
         self._by_model_name = {model_name(tool.name): tool for tool in self.tools.values()}
@@ -156,7 +158,8 @@ class ToolCalls:
         if refusal:
             return ToolResult(refusal, failed=True)
         self._update(messages.tool_call_update(announced.id, status="in_progress"))
-        return await tool.run(args, context)
+        async with self._asking if tool.asks_the_user else nullcontext():
+            return await tool.run(args, context)
 
     def _call(self, announced: _Announced, url: str | None = None) -> Call:
         """Return what permissions judge; `url` is where a call is led to."""
@@ -170,7 +173,9 @@ class ToolCalls:
         if announced.tool.asks_the_user:
             judgement = judge(self.session, call)
             return f"Denied by the permission rules ({judgement.reason})." if judgement.verdict == "deny" else ""
-        decision = await permit(self.session, call, show)
+        is_settled = judge(self.session, call).verdict in ("allow", "deny")
+        async with nullcontext() if is_settled else self._asking:
+            decision = await permit(self.session, call, show)
         if decision.stop:
             raise UserStopped
         return "" if decision.allowed else decision.refusal
