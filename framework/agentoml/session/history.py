@@ -11,7 +11,7 @@ from agentoml.errors import InvalidParams
 from agentoml.models.model import AssistantMessage, ImagePart, Message, Part, TextPart, ToolMessage, UserMessage
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 
-INTERRUPTED = "The user cancelled before this call finished."
+INTERRUPTED = "The turn ended before this call finished."
 
 
 def user_parts(blocks: Sequence[Mapping[str, Any]], snapshot: Snapshot, model: CatalogModel) -> tuple[Part, ...]:
@@ -76,9 +76,15 @@ class History:
         self.messages.append(result)
 
     def close_open_requests(self) -> None:
-        """Answer every tool request that was left without a result, so that the next turn can go on."""
-        answered = {message.request_id for message in self.messages if isinstance(message, ToolMessage)}
-        last = next((message for message in reversed(self.messages) if isinstance(message, AssistantMessage)), None)
-        for request in last.tool_requests if last else ():
-            if request.id not in answered:
-                self.messages.append(ToolMessage(request.id, (TextPart(INTERRUPTED),), failed=True))
+        """Answer every tool request of the last answer that was left without a result, so that the next turn can go on.
+
+        Some providers give the same ids in every answer.
+        """
+        answered = set()
+        for message in reversed(self.messages):
+            if isinstance(message, ToolMessage):
+                answered.add(message.request_id)
+            elif isinstance(message, AssistantMessage):
+                left = (request for request in message.tool_requests if request.id not in answered)
+                self.messages += [ToolMessage(request.id, (TextPart(INTERRUPTED),), failed=True) for request in left]
+                return

@@ -15,6 +15,7 @@ from agentoml.errors import ToolError
 from agentoml.models.model import ImagePart, Part, TextPart, ToolMessage, ToolRequest
 from agentoml.permissions.calls import Call
 from agentoml.session.ending import ended
+from agentoml.session.history import INTERRUPTED
 from agentoml.session.permission import Show, judge, permit
 from agentoml.session.session import Session
 from agentoml.tools.arguments import (
@@ -34,8 +35,6 @@ logger = logging.getLogger("agentoml.tools")
 
 SIDE_BY_SIDE = frozenset({"read", "search", "fetch", "think"})
 """Calls of these kinds run beside others; all others one after the other in the model's order."""
-
-CANCELLED = "The user cancelled before this call finished."
 
 
 class UserStopped(Exception):
@@ -104,7 +103,7 @@ class ToolCalls:
             self._finish(announced, ToolResult("The user ended the turn.", failed=True))
             raise
         except asyncio.CancelledError:
-            self._finish(announced, ToolResult(CANCELLED, failed=True))
+            self._finish(announced, ToolResult(INTERRUPTED, failed=True))
             raise
         except ToolError as error:
             result = ToolResult(str(error), failed=True)
