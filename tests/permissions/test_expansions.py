@@ -108,6 +108,12 @@ def test_a_directory_without_an_end_is_not_read_to_its_end() -> None:
     assert judged("cat */*/x", endless) == "ask"
 
 
+def test_where_no_rule_is_about_paths_it_does_not_matter_what_a_glob_finds() -> None:
+    endless = world(entries=lambda path: (f"n{number}" for number in count()))
+    call = Call("shell", "execute", {"command": "cat n*"})
+    assert verdict(call, InForce(("all",)), SETS, endless).verdict == "allow"
+
+
 def test_letter_case_counts_where_the_file_system_says_so() -> None:
     assert judged("cat SECRET.TXT") == "allow"
     assert judged("cat SECRET.TXT", world(case_sensitive=False, exists=lambda path: True)) == "deny"

@@ -19,7 +19,7 @@ from agentoml.permissions.words import GLOB, Word
 
 MOST_ALTERNATIVES = 64
 MOST_FILES = 1_000
-MOST_ENTRIES = 20_000
+MOST_ENTRIES = 5_000
 
 _KNOWN_VARIABLE = re.compile(r"\$(?:\{(HOME|PWD)\}|(HOME|PWD)\b)")
 _ANSI_QUOTED = re.compile(r"\$'([^']*)'")

@@ -26,7 +26,7 @@ class Part:
 
     `tool` is None for a redirection: no tool's name is its own. `places`: the paths that it declares; `lost`: one of
     them can't be known. `words`: of a simple command, assignments first. `read`, `edited`: paths that its words name.
-    `hidden`: what it does can't be seen in full (E45).
+    `hidden`: what it does can't be seen in full (E45). `more_files`: not all files that its globs find are known.
     """
 
     text: str
@@ -40,6 +40,7 @@ class Part:
     read: tuple[Place, ...] = ()
     edited: tuple[Place, ...] = ()
     hidden: bool = False
+    more_files: bool = False
     evaluates: bool = False
 
 
@@ -72,7 +73,8 @@ def _line(line: CommandLine, whole: Part, world: World) -> Iterator[Part]:
             anatomy=known,
             read=(*named.read, *listed.read),
             edited=named.edited,
-            hidden=known.hidden or unseen or not (named.whole and listed.whole),
+            hidden=known.hidden or unseen,
+            more_files=not (named.whole and listed.whole),
             evaluates=evaluates,
         )
         for redirection in (*command.redirections, *known.redirections):

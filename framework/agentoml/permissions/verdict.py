@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -11,7 +11,7 @@ from agentoml.config.schema import Rule
 from agentoml.permissions.calls import Call, World
 from agentoml.permissions.judging import Hearing, Said, hear, hear_kinds_and_defaults, hear_rules
 from agentoml.permissions.parts import Part, parts
-from agentoml.permissions.sets import ReadySet, compile_rule, strictness
+from agentoml.permissions.sets import ReadyRule, ReadySet, compile_rule, strictness
 
 __all__ = ["Call", "InForce", "Judgement", "Reason", "World", "strictness", "verdict"]
 
@@ -111,10 +111,17 @@ class _Lists:
         """Return whether any list in force has a rule on commands or paths that always asks or denies (E45)."""
         return any(
             rule.action in ("always_ask", "deny") and (rule.command is not None or rule.path is not None)
-            for each in (self.base, self.answers, self.ceiling, *self.patches)
-            for ready in each
-            for rule in ready.rules
+            for rule in self._rules()
         )
+
+    def restrict_paths(self) -> bool:
+        """Return whether any list in force has a rule on paths that does more than allow."""
+        return any(rule.action != "allow" and rule.path is not None for rule in self._rules())
+
+    def _rules(self) -> Iterator[ReadyRule]:
+        for each in (self.base, self.answers, self.ceiling, *self.patches):
+            for ready in each:
+                yield from ready.rules
 
 
 def _judge_under_ceiling(part: Part, lists: _Lists, world: World) -> Judgement:
@@ -128,6 +135,8 @@ def _judge_under_ceiling(part: Part, lists: _Lists, world: World) -> Judgement:
 
 def _judge(part: Part, lists: _Lists, world: World) -> Judgement:
     """Judge one part (E40, E41) and, where that is a question, answer it automatically if an answer is there."""
+    if part.more_files and lists.restrict_paths():
+        part = evolve(part, hidden=True)
     heard = [
         ("the base", lists.base, hear_rules(lists.base, part, world, answering=False)),
         *(("a patch", patch, hear(patch, part, world, answering=False)) for patch in lists.patches),
