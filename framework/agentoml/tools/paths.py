@@ -11,6 +11,10 @@ from agentoml.errors import ToolError
 
 SKIPPED_DIRECTORIES = frozenset({".git"})
 
+GLOB_TOKEN = re.compile(r"(?:(?<=/)|\A)\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|.", re.DOTALL)
+ACROSS = {"**/": "(?:[^/]++/)*?", "**": ".*?"}
+"""What crosses `/`: any directories, or anything."""
+
 
 def absolute(path: str, cwd: str) -> str:
     """Return the absolute path: relative ones count from `cwd`, `~` is as written.
@@ -33,33 +37,46 @@ def is_inside(path: str, roots: tuple[str, ...]) -> bool:
 def glob_regex(pattern: str) -> re.Pattern[str]:
     """Return the regex of a glob over a relative path: `*` and `?` stop at `/`, `**` does not.
 
-    A pattern without `/` matches the last name at any depth.
+    A pattern without `/` matches the last name at any depth. However many stars there are, a match takes moments: what
+    stands between two of them is settled at the first place that fits, as nothing behind it could fit better later.
 
     Raises:
         ToolError: it is no glob, as in "[z-a]".
     """
     anywhere = pattern if "/" in pattern else f"**/{pattern}"
+    *settled, last = _glob_parts(anywhere.removeprefix("./"))
     try:
-        return re.compile("".join(_glob_pieces(anywhere.removeprefix("./"))) + r"\Z", re.DOTALL)
+        return re.compile("".join(f"(?>{part})" for part in settled) + last + r"\Z", re.DOTALL)
     except re.error as error:
         raise ToolError(f"{pattern} is no glob: {error}") from None
 
 
-def _glob_pieces(pattern: str) -> Iterator[str]:
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|.", pattern, re.DOTALL):
-        if token == "**/":
-            yield "(?:[^/]+/)*"
-        elif token == "**":
-            yield ".*"
+def _glob_parts(pattern: str) -> Iterator[str]:
+    """Yield the regexes of a glob's parts: all but the first begin with a `**`."""
+    pieces = [""]
+    for token in GLOB_TOKEN.findall(pattern):
+        if token in ACROSS:
+            yield _glob_part(pieces)
+            pieces = [ACROSS[token]]
         elif token == "*":
-            yield "[^/]*"
-        elif token == "?":
-            yield "[^/]"
-        elif len(token) > 1:
-            negated = "^" if token[1] == "!" else ""
-            yield f"[{negated}{re.escape(token[1 + len(negated) : -1]).replace(chr(92) + '-', '-')}]"
+            pieces.append("[^/]*?")
         else:
-            yield re.escape(token)
+            pieces[-1] += _one_character(token)
+    yield _glob_part(pieces)
+
+
+def _glob_part(pieces: list[str]) -> str:
+    head, *starred = pieces
+    return head + "".join(f"(?>{piece})" for piece in starred[:-1]) + "".join(starred[-1:])
+
+
+def _one_character(token: str) -> str:
+    if token == "?":
+        return "[^/]"
+    if len(token) == 1:
+        return re.escape(token)
+    negated = "^/" if token[1] == "!" else ""
+    return f"[{negated}{re.escape(token[2 if negated else 1 : -1]).replace(chr(92) + '-', '-')}]"
 
 
 def walk(top: str, depth: int | None) -> Iterator[tuple[str, bool]]:
