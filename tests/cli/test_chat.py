@@ -67,6 +67,11 @@ def test_where_nobody_can_be_asked_only_what_was_allowed_runs(args: list[str], a
     assert ("rejected, nobody can be asked" in done.stderr) == (answered == "no")
 
 
+def test_a_kind_of_tool_that_does_not_exist_can_not_be_allowed(tmp_path: Path) -> None:
+    done = chat("--allow", "edits", "-p", "edit", cwd=tmp_path)
+    assert done.returncode == 2 and "invalid choice: 'edits'" in done.stderr
+
+
 @pytest.mark.parametrize("prompt", ["fail", "die", "refuse"])
 def test_a_turn_that_does_not_end_well_is_a_failure(prompt: str, tmp_path: Path) -> None:
     done = chat("-p", prompt, cwd=tmp_path)

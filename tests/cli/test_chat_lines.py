@@ -41,6 +41,13 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert texts(chat_lines.content([item], "/p"))[-2:] == ["  7", "  … 12 more lines"]
 
 
+def test_a_question_shows_all_that_is_agreed_to() -> None:
+    text = messages.content_item(messages.text_block("\n".join(map(str, range(20)))))
+    diff = messages.diff_item("/p/a.md", None, "x\n" * 100)
+    lines = texts(chat_lines.content([text, diff], "/p", in_full=True))
+    assert "  19" in lines and lines.count("  +x") == 100
+
+
 def test_blocks_without_text_are_named() -> None:
     assert chat_lines.block_text(messages.image_block("AAAA", "image/png")) == "[image]"
     assert chat_lines.block_text({"type": "resource_link", "uri": "file:///a", "name": "a"}) == "file:///a"

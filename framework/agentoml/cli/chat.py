@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import io
 import re
+import shlex
 import sys
 from collections import deque
 from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from attrs import define, field
 
@@ -22,6 +23,7 @@ from agentoml.cli.chat_options import NotOffered, find, pick, prompt_line, table
 from agentoml.cli.chat_screen import Screen
 from agentoml.cli.choosing import add_configuration
 from agentoml.errors import RemoteError
+from agentoml.wire.messages import ToolKind
 
 HELP = """\
 /mode [ID]               the modes, or switch to one
@@ -81,7 +83,12 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("-p", "--prompt", help="send this, print the answer and leave: exit 0 if the turn ended well")
     parser.add_argument("--yes", action="store_true", help="allow, once each, whatever the agent asks permission for")
     parser.add_argument(
-        "--allow", metavar="KIND", action="append", default=[], help="the same for one kind of tool (read, edit, ...)"
+        "--allow",
+        metavar="KIND",
+        action="append",
+        default=[],
+        choices=get_args(ToolKind),
+        help=f"the same for one kind of tool: {', '.join(get_args(ToolKind))}",
     )
     return parser
 
@@ -185,7 +192,13 @@ class Chat:
             self.screen.line(f"error: {sentence(error)}", "red")
 
     def _check(self) -> str:
-        return f"`agentoml check{f' {self.config}' if self.config else ''}`"
+        words = [
+            "agentoml",
+            "check",
+            *([self.config] if self.config else []),
+            *(f"--set={one}" for one in self.settings),
+        ]
+        return f"`{shlex.join(words)}`"
 
     def _open_conversation(self) -> Conversation:
         assert self.conversation is not None, "open comes first"
@@ -311,12 +324,12 @@ class Chat:
         from asyncio import wrap_future
 
         call = self.screen.call(question.tool_call)
-        if self.allowed & {EVERYTHING, call.get("kind") or "other"}:
-            return approval(question.options)
+        once = approval(question.options)
+        if once is not None and self.allowed & {EVERYTHING, call.get("kind") or "other"}:
+            return once
         if not sys.stdin.isatty():
-            self.screen.line(
-                f"? {one_line(call.get('title', ''))}: rejected, nobody can be asked (--yes, --allow)", "yellow"
-            )
+            remedy = "--yes, --allow" if once is not None else "no answer to it is for this once"
+            self.screen.line(f"? {one_line(call.get('title', ''))}: rejected, nobody can be asked ({remedy})", "yellow")
             return rejection(question.options)
         answer: Future[str | None] = Future()
         self._inbox.put(Asked(question, answer))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Any, Literal, NamedTuple
 
@@ -39,14 +38,16 @@ def tool_call(call: dict[str, Any], cwd: str) -> Line:
     return Line(f"{MARKS.get(status, '◦')} {title}  ({', '.join(facts)})", style)
 
 
-def content(items: list[dict[str, Any]], cwd: str) -> list[Line]:
-    """Return what a call shows: its diffs whole, its texts shortened."""
+def content(items: list[dict[str, Any]], cwd: str, *, in_full: bool = False) -> list[Line]:
+    """Return what a call shows, shortened; `in_full` for a question: nobody agrees to what is not shown."""
     lines: list[Line] = []
     for item in items:
         if item["type"] == "diff":
-            lines += _diff(item, cwd)
+            head, *changed = _diff(item, cwd)
+            lines += [head, *(changed if in_full else _limited(changed, DIFF_LINES))]
         elif item["type"] == "content":
-            lines += _shortened(block_text(item["content"]).splitlines(), TEXT_LINES, "dim")
+            said = [Line(f"  {text}", "dim") for text in block_text(item["content"]).splitlines()]
+            lines += said if in_full else _limited(said, TEXT_LINES)
     return lines
 
 
@@ -103,16 +104,12 @@ def _diff(item: dict[str, Any], cwd: str) -> list[Line]:
     old, new = (item.get("oldText") or "").splitlines(), item["newText"].splitlines()
     head = Line(f"  {path}{' (new file)' if item.get('oldText') is None else ''}", "bold")
     changed = list(unified_diff(old, new, lineterm="", n=2))[2:]
-    return [head, *_limited([Line(f"  {text}", _diff_style(text)) for text in changed], DIFF_LINES)]
+    return [head, *(Line(f"  {text}", _diff_style(text)) for text in changed)]
 
 
 def _diff_style(text: str) -> Style:
     styles: dict[str, Style] = {"+": "green", "-": "red", "@": "dim"}
     return styles.get(text[:1], "plain")
-
-
-def _shortened(texts: list[str], limit: int, style: Style) -> Iterator[Line]:
-    return iter(_limited([Line(f"  {text}", style) for text in texts], limit))
 
 
 def _limited(lines: list[Line], limit: int) -> list[Line]:

@@ -92,7 +92,7 @@ class Screen:
     def lines(self, lines: list[Line]) -> None:
         """Show lines, above the prompt if there is one."""
         with self._lock:
-            self.finish()
+            self._interrupt()
             if self._prompt is not None and self.out.isatty():
                 self.out.write(ERASE_LINE)
             for line in lines:
@@ -108,7 +108,7 @@ class Screen:
     def log(self, line: str) -> None:
         """Pass on a line of the agent's stderr."""
         with self._lock:
-            self.finish()
+            self._interrupt()
             between = self._prompt is not None and self.out.isatty()
             sys.stderr.write((ERASE_LINE if between else "") + painted(sys.stderr, Line(line)) + "\n")
             sys.stderr.flush()
@@ -126,7 +126,13 @@ class Screen:
         with self._lock:
             call = self.call(tool_call)
             headline = chat_lines.tool_call({**call, "status": "pending"}, self.cwd)
-            self.lines([Line(f"? {headline.text[2:]}", "yellow"), *self._content(call), *chat_lines.question(options)])
+            self.lines(
+                [
+                    Line(f"? {headline.text[2:]}", "yellow"),
+                    *self._content(call, in_full=True),
+                    *chat_lines.question(options),
+                ]
+            )
 
     def read(self, prompt: str) -> str:
         """Show a prompt and return the line that the user types, without its end.
@@ -162,6 +168,12 @@ class Screen:
                 self.lines([chat_lines.usage(self.usage)])
                 self.usage = None
 
+    def _interrupt(self) -> None:
+        """End what streams where a line comes between; an answer that goes into a file of its own has no such lines."""
+        apart = self.answers is not self.out and not self.answers.isatty()
+        if not (apart and self._stream is not None and self._stream[0].startswith("agent_message_chunk")):
+            self.finish()
+
     def _read_line(self, prompt: str) -> str:
         if sys.stdin.isatty() and self.out is sys.stdout and self.out.isatty():
             import readline  # noqa: F401  # gives `input` editing and a history
@@ -192,13 +204,13 @@ class Screen:
         if begins or ended:
             self.lines([chat_lines.tool_call(call, self.cwd), *(self._content(call) if ended else ())])
 
-    def _content(self, call: dict[str, Any]) -> list[Line]:
+    def _content(self, call: dict[str, Any], *, in_full: bool = False) -> list[Line]:
         """Return the lines of a call's content, unless just that was shown before."""
         content = call.get("content") or []
         if self._shown_content.get(call["toolCallId"]) == content:
             return []
         self._shown_content[call["toolCallId"]] = content
-        return chat_lines.content(content, self.cwd)
+        return chat_lines.content(content, self.cwd, in_full=in_full)
 
     def _continue(self, stream: str, kind: str, text: str) -> None:
         if self._stream is None or self._stream[0] != stream:
