@@ -178,8 +178,21 @@ def reconcile(old: Snapshot, new: Snapshot, client: ClientFacts, selections: Sel
     if turn is not None:
         command = turn.command if turn.command in new.commands else None
         turn = RunningTurn(command, kept(turn.picks), kept(turn.waiting))
-    after = Selections(kept(selections.picks), kept(selections.temporary), turn)
+    after = _bound(new, Selections(kept(selections.picks), kept(selections.temporary), turn))
     return forget(new, client, selections if after == selections else after)
+
+
+def _bound(new: Snapshot, selections: Selections) -> Selections:
+    """Return selections in which what waited for the next turn binds, where the option does not wait any more (E12)."""
+    turn = selections.turn
+    if turn is None:
+        return selections
+    waiting = tuple(pick for pick in turn.waiting if new.options[pick.option].next_turn)
+    after = evolve(selections, turn=evolve(turn, waiting=waiting))
+    for pick in turn.waiting:
+        if pick not in waiting:
+            after = stored(after, pick)
+    return after
 
 
 def _moved(pick: Pick, new: Snapshot) -> Pick | None:
