@@ -11,7 +11,6 @@ from attrs import frozen
 from agentoml.config.problems import quoted
 from agentoml.permissions.sets import ReadySet
 from agentoml.snapshot import widening
-from agentoml.snapshot.ceiling import OPEN
 from agentoml.snapshot.snapshot import Command, Option, Snapshot, ToolKind, Value
 
 What = Literal["added", "removed", "changed"]
@@ -95,10 +94,8 @@ def _permissions(before: Snapshot, after: Snapshot) -> Iterator[Change]:
             text = f"[agent] {key} is {_listed(new)} instead of {_listed(old)}"
             yield Change("permissions", f"agent.{key}", "changed", text, looser)
     if before.ceiling != after.ceiling:
-        yield Change("permissions", "policy", "changed", "the policy changed", widens=before.ceiling != OPEN)
-    if before.ceiling != after.ceiling:
         looser = widening.ceiling_is_looser(before.ceiling, after.ceiling)
-        yield Change("permissions", "policy", "changed", "what [policy] leaves changed", looser)
+        yield Change("permissions", "policy", "changed", "the policy changed", looser)
     yield from _tool_kinds(dict(before.tool_kinds), dict(after.tool_kinds))
     for name in widening.decides_anew(before, after):
         text = f"what the option {quoted(name)} is where the user picks nothing is decided anew"
