@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,16 @@ def test_the_module_runs_as_a_program_and_a_package_of_the_project_can_t_replace
     assert run("--version", cwd=tmp_path).stdout == f"agentoml {__version__}\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "wrong"), [(["--bogus"], "--bogus"), (["a.toml", "b.toml"], "b.toml"), (["--set"], "--set")]
+)
+def test_what_run_does_not_understand_is_named_beside_its_usage(
+    words: list[str], wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["run", *words]) == 2
+    assert capsys.readouterr().err.endswith(f"agentoml run: `{wrong}` is not understood\n")
+
+
 def test_dispatching_imports_next_to_nothing() -> None:
     """`run` is on the way to `initialize`: only what Python itself imports may be there before it is called."""
     program = (
@@ -79,3 +90,15 @@ def test_a_reader_that_leaves_ends_a_command_quietly() -> None:
         child.stdout.close()
         assert child.stderr.read() == b""
         assert child.wait(30) == 141
+
+
+@pytest.mark.parametrize("command", ["--help", "--version", "schema"])
+def test_a_reader_that_never_came_is_no_crash(command: str) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    words = [sys.executable, "-P", "-m", "agentoml", command]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    ran = subprocess.run(words, stdout=write_end, stderr=subprocess.PIPE, env=buffered, timeout=30, check=False)
+    os.close(write_end)
+
+    assert (ran.stderr, ran.returncode) == (b"", 141)

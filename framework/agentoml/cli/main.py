@@ -29,10 +29,22 @@ EXIT_USAGE = 2
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code. `argv` are the words behind the program's name."""
-    words = sys.argv[1:] if argv is None else argv
+    try:
+        code = _run(sys.argv[1:] if argv is None else argv)
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+    except BrokenPipeError:  # the reader of our output left: `agentoml check | head`
+        return _leave_quietly()
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _run(words: list[str]) -> int:
     name, args = (words[0], words[1:]) if words else ("", [])
     if name in COMMANDS:
-        return _run(COMMANDS[name][0], args)
+        command = __import__(COMMANDS[name][0], fromlist=["main"])
+        return int(command.main(args))
     if name in ("-h", "--help", "help"):
         print(_help())
         return 0
@@ -43,16 +55,6 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     print(_unknown(name) if name else _help(), file=sys.stderr)
     return EXIT_USAGE
-
-
-def _run(module: str, args: list[str]) -> int:
-    command = __import__(module, fromlist=["main"])
-    try:
-        return int(command.main(args))
-    except BrokenPipeError:  # the reader of our output left: `agentoml check | head`
-        return _leave_quietly()
-    except KeyboardInterrupt:
-        return 130
 
 
 def _leave_quietly() -> int:
