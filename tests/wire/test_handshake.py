@@ -14,8 +14,9 @@ import pytest
 
 import agentoml
 from agentoml.errors import InternalError
+from agentoml.wire import stdio
 from agentoml.wire.handshake import Handshake, handshake
-from agentoml.wire.stdio import write_all
+from agentoml.wire.stdio import wait_until_ready, write_all
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n'
 
@@ -101,6 +102,26 @@ def test_an_input_that_ends_is_no_handshake(pipes: Pipes) -> None:
     pipes.send(INITIALIZE[:-1])
     pipes.hang_up()
     assert handshake(pipes.fds, answer) is None
+
+
+def test_pipes_that_never_block_are_waited_for(pipes: Pipes, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[bool] = []
+
+    def wait(fd: int, *, to_write: bool = False) -> None:
+        waited.append(to_write)
+        if to_write:
+            os.read(pipes.read_fd, 65536)
+        else:
+            pipes.send(INITIALIZE)
+        wait_until_ready(fd, to_write=to_write)
+
+    monkeypatch.setattr(stdio, "wait_until_ready", wait)
+    for fd in pipes.fds:
+        os.set_blocking(fd, False)
+
+    assert handshake(pipes.fds, lambda _: {"protocolVersion": 1, "_meta": {"long": "x" * 200_000}}) is not None
+    assert waited[0] is False
+    assert set(waited[1:]) == {True}
 
 
 def test_a_client_that_reads_no_more_is_an_error_of_the_system(pipes: Pipes) -> None:

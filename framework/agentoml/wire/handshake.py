@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from agentoml.errors import InvalidRequest, RequestError
 from agentoml.wire import frames, methods
-from agentoml.wire.stdio import READ_SIZE, write_all
+from agentoml.wire.stdio import read_some, write_all
 
 
 class Handshake(NamedTuple):
@@ -30,7 +29,7 @@ def handshake(fds: tuple[int, int], answer: Callable[[dict[str, Any]], dict[str,
         OSError: the client reads no more.
     """
     lines = frames.Lines()
-    while data := os.read(fds[0], READ_SIZE):
+    while data := read_some(fds[0]):
         completed = lines.feed(data)
         for line in completed:
             message = frames.decode(line)

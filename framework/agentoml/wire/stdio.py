@@ -39,11 +39,32 @@ def guard_stdout() -> tuple[int, int]:
     return wire
 
 
+def read_some(fd: int) -> bytes:
+    """Wait for bytes and return them, none at the end; whoever started us may have made the fd non-blocking."""
+    while True:
+        try:
+            return os.read(fd, READ_SIZE)
+        except BlockingIOError:
+            wait_until_ready(fd)
+
+
 def write_all(fd: int, data: bytes) -> None:
     """Write and wait until everything is written."""
     view = memoryview(data)
     while view:
-        view = view[os.write(fd, view) :]
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            wait_until_ready(fd, to_write=True)
+
+
+def wait_until_ready(fd: int, *, to_write: bool = False) -> None:
+    """Wait until there is something to read, or room for more to write."""
+    import select
+
+    waiting = select.poll()
+    waiting.register(fd, select.POLLOUT if to_write else select.POLLIN)
+    waiting.poll()
 
 
 def open_stdio(fds: tuple[int, int], already_read: bytes = b"") -> tuple[Reader, Writer]:
