@@ -19,6 +19,7 @@ fetch_url = built_in_tools()["fetch_url"].run
 PAGES = {
     "/plain": (200, {"Content-Type": "text/plain; charset=iso-8859-1"}, "grüß".encode("latin-1")),
     "/page": (200, {"Content-Type": "text/html"}, b"<title>T</title><p>Hello <a href='/next'>there</a>"),
+    "/gr%C3%BCn": (200, {"Content-Type": "text/plain; charset=hex"}, "grün".encode()),
     "/image": (200, {"Content-Type": "image/png"}, b"\x89PNG"),
     "/missing": (404, {"Content-Type": "text/plain"}, b"no such page"),
     "/hop": (302, {"Location": "/plain"}, b""),
@@ -81,6 +82,12 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 async def test_text_comes_as_text_and_html_without_markup(context: ToolContext, site: Site) -> None:
     assert (await fetch_url({"url": f"{site.url}/plain"}, context)).text == "grüß"
     assert (await fetch_url({"url": f"{site.url}/page#x"}, context)).text == f"T\nHello [there]({site.url}/next)"
+
+
+async def test_letters_in_a_path_are_sent_as_servers_take_them_and_no_charset_is_trusted(
+    context: ToolContext, site: Site
+) -> None:
+    assert (await fetch_url({"url": f"{site.url}/grün"}, context)).text == "grün"
 
 
 async def test_an_error_page_is_a_failure_with_its_text(context: ToolContext, site: Site) -> None:

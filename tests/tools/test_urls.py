@@ -21,3 +21,4 @@ def test_the_host_is_the_one_that_is_asked() -> None:
     assert checked_url("https://Example.COM?b#c") == "https://example.com/?b"
     assert host_of("http://[::1]:80/") == "::1"
     assert checked_url("http://bücher.example/") == "http://xn--bcher-kva.example/"
+    assert checked_url("https://h/Köln%20x?q=ä&b=c%3D") == "https://h/K%C3%B6ln%20x?q=%C3%A4&b=c%3D"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -120,10 +119,9 @@ def readable(answer: Answer, url: str) -> str:
         raise ToolError(f"{url} is {kind} ({len(answer.body)} bytes), which is no text")
     charset = next((part[8:].strip("\"'") for part in parameters.split() if part.lower().startswith("charset=")), "")
     try:
-        encoding = codecs.lookup(charset.rstrip(";") or "utf-8").name
-    except LookupError:
-        encoding = "utf-8"
-    text = answer.body.decode(encoding, "replace")
+        text = answer.body.decode(charset.rstrip(";") or "utf-8", "replace")
+    except (LookupError, ValueError):  # an encoding that nobody knows, or that is none of texts
+        text = answer.body.decode("utf-8", "replace")
     return html_to_text(text, url) if kind in ("text/html", "application/xhtml+xml") else text
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from agentoml.errors import ToolError
 
+AS_WRITTEN = "".join(map(chr, range(0x21, 0x7F)))
+
 
 def checked_url(url: str) -> str:
-    """Return a URL as it is asked for, without its fragment; its host is what everybody takes it for.
+    """Return a URL as it is asked for: without its fragment, other letters than ASCII percent-encoded. Its host is what
+    everybody takes it for.
 
     Raises:
         ToolError: it is not http or https, has no host, carries credentials or characters that programs read apart.
@@ -31,7 +34,8 @@ def checked_url(url: str) -> str:
     except UnicodeError:
         raise ToolError(f"{host} is no host name") from None
     host = f"[{host}]" if ":" in host else host
-    return urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path or "/", parts.query, ""))
+    path, query = (quote(part, safe=AS_WRITTEN, errors="replace") for part in (parts.path or "/", parts.query))
+    return urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", path, query, ""))
 
 
 def host_of(url: str) -> str | None:
