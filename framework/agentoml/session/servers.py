@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -42,9 +42,13 @@ class SessionServers:
         wanted = {**snapshot.servers, **brought}
         self._servers.want({name: server for name, server in wanted.items() if profile.servers.is_on(name)})
 
-    def tools(self) -> dict[str, Tool]:
-        """Return the tools of all servers that are ready."""
-        return self._servers.tools()
+    def tools(self, snapshot: Snapshot) -> Iterator[Tool]:
+        """Yield the tools of the servers that are ready: of those that the client brought, and of those that a snapshot
+        declares. What a reload adds while a turn runs waits for the next turn.
+        """
+        for name, tool in self._servers.tools().items():
+            if _server_of(name) in self.brought or _server_of(name) in snapshot.servers:
+                yield tool
 
     def statuses(self) -> tuple[ServerStatus, ...]:
         """Return how each server is that is on."""
@@ -52,8 +56,7 @@ class SessionServers:
 
     def shadows(self, tool: str) -> bool:
         """Tell whether a tool is of a server of the client that took the name of a declared one."""
-        server = tool[4:].partition("/")[0] if tool.startswith("mcp:") else ""
-        return server in self.brought and server in self._declared
+        return _server_of(tool) in self.brought and _server_of(tool) in self._declared
 
     async def settled(self) -> None:
         """Start again what ended by itself since the last turn, and wait until no server is starting."""
@@ -76,6 +79,11 @@ class SessionServers:
             title = f"The MCP server {status.name} is not there"
             after = "; it is started again with the next prompt" if status.returns else ""
             self.client.update(self.session_id, notice("warning", title, f"{status.problem}{after}"))
+
+
+def _server_of(tool: str) -> str:
+    """Return the server that a tool is of; of any other tool nothing."""
+    return tool[4:].partition("/")[0] if tool.startswith("mcp:") else ""
 
 
 def brought_by(entries: Sequence[Mapping[str, Any]]) -> dict[str, McpServer]:

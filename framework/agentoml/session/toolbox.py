@@ -26,7 +26,7 @@ def toolbox(session: Session, snapshot: Snapshot, built_in: Mapping[str, Tool]) 
         *built_in.values(),
         *((switch_mode,) if switch_mode is not None else ()),
         *_declared(session, snapshot),
-        *session.servers.tools().values(),
+        *session.servers.tools(snapshot),
     )
     known = (tool if session.servers.shadows(tool.name) else _as_declared(snapshot, tool) for tool in tools)
     return {tool.name: tool for tool in known if profile.shows(tool.name, tool.kind)}
