@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from attrs import define, field
 
+from agentoml.errors import ConnectionLost
 from agentoml.wire.client import Client
 from agentoml.wire.messages import agent_message_chunk, agent_thought_chunk
 
@@ -58,5 +60,6 @@ class Chunks:
             self._flusher = asyncio.create_task(self._flush_when_drained())
 
     async def _flush_when_drained(self) -> None:
-        await self.client.drain()
-        self.flush()
+        with suppress(ConnectionLost):  # nobody is there to read it
+            await self.client.drain()
+            self.flush()
