@@ -197,6 +197,12 @@ def test_a_configuration_without_catalogs_says_how_to_have_one(capsys: Said) -> 
     assert "nothing to write" in capsys.readouterr().out
 
 
+def test_of_a_configuration_that_is_not_there_nothing_is_listed(capsys: Said) -> None:
+    assert command_line(["catalog", "list", "nope.toml"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "there is no such file" in said.err
+
+
 async def test_the_list_of_catalogs_as_json(capsys: Said) -> None:
     Path("more.toml").write_text('[models.a]\nprovider = "gateway"\n[models.b]\n', encoding="utf-8")
     more = LIVE + '[catalogs.more]\nfile = "more.toml"\nexclude = "b"\n[catalogs.map]\nbundled = "litellm"\n'

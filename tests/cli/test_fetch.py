@@ -179,6 +179,17 @@ def test_what_can_not_be_had_is_told(url: str, why: str, capsys: pytest.CaptureF
     assert not Path("agentoml.lock").exists()
 
 
+@pytest.mark.parametrize("text", [None, "extends = [", 'extends = ["x.toml"]'])
+def test_where_nobody_knows_what_is_extended_nothing_is_called_fetched(
+    text: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text is not None:
+        Path("agent.toml").write_text(text)
+    assert main(["fetch", "agent.toml"]) == 2
+    said = capsys.readouterr()
+    assert "error[AGT" in said.err and said.out == ""
+
+
 def test_nothing_in_an_archive_leaves_its_folder(site: tuple[str, Path], tmp_path: Path) -> None:
     url, folder = site
     (folder / "evil.tar.gz").write_bytes(tar({"../../evil.toml": "x", "/evil.toml": "x", "agent.toml": "schema = 1\n"}))

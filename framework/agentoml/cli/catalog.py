@@ -45,17 +45,18 @@ def _list(config: layers.Chosen, form: str) -> int:
     tell_of_trust(reading)
     rows = [_row(catalog) for catalog in reading.catalogs]
     merged = merge.merge(parse.parse_all(reading))
+    broken = any(problem.severity == "error" for problem in merged.problems)
     if form == "json":
         print(json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False))
     elif rows:
         head = ("CATALOG", "MODELS", "FROM", "AS OF")
         cells = [(row.catalog, str(row.models), row.origin, _short(row.as_of)) for row in rows]
         print(columns(head, cells, right=frozenset({1})))
-    else:
+    elif not broken:
         print('no catalogs: write [catalogs.NAME] with file = "models.toml" or discover = "PROVIDER"')
     if merged.problems:
         print(render_text(locate(merged.problems, merged)), file=sys.stderr)
-    return EXIT_PROBLEMS if any(problem.severity == "error" for problem in merged.problems) else 0
+    return EXIT_PROBLEMS if broken else 0
 
 
 class _Row(NamedTuple):

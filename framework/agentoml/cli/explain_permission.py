@@ -89,7 +89,8 @@ def _arguments_of(case: Case, tool: str, words: Sequence[str]) -> dict[str, Any]
     known = _parameters(case, tool)
     if known is None and not tool.startswith("mcp:"):
         names = [*built_in_tools(), *case.snapshot.tools]
-        raise NotExplained(f"agentoml explain: no tool {quoted(tool)}; {did_you_mean(tool, names) or ', '.join(names)}")
+        meant = did_you_mean(tool, names) or f"there are: {', '.join(names)}"
+        raise NotExplained(f"agentoml explain: no tool {quoted(tool)}; {meant}")
     if tool == "shell":
         return {"command": " ".join(words)} if words else {}
     args: dict[str, Any] = {}

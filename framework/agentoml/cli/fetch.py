@@ -11,14 +11,21 @@ import tomli_w
 from agentoml.cli.choosing import add_configuration, chosen
 from agentoml.cli.fetching import FetchFailed, fetch
 from agentoml.config import layers
+from agentoml.config.locate import locate
+from agentoml.config.merge import merge
+from agentoml.config.parse import parse_all
+from agentoml.config.problems import render_text
 from agentoml.config.sources import Source, pinned
 from agentoml.config.write import write_own
 
 EXIT_FAILED = 1
+EXIT_PROBLEMS = 2
 
 
 def main(args: list[str]) -> int:
-    """Fetch what is not here and return 0, or 1 where something can't be had or is not what is pinned."""
+    """Fetch what is not here and return 0; 1 where something can't be had or is not what is pinned, 2 where nothing is
+    to be fetched because a file is not valid.
+    """
     arguments = _arguments().parse_args(args)
     wanted = chosen(arguments.config, arguments.settings)
     done: dict[tuple[str, Path], bool] = {}
@@ -32,9 +39,14 @@ def main(args: list[str]) -> int:
             break
         for source in open_ones:
             done[source.url, source.lock] = _fetch(source, update=arguments.update)
-    if not done:
-        print("nothing to fetch: all that is extended is here")
-    return EXIT_FAILED if not all(done.values()) else 0
+    if done:
+        return EXIT_FAILED if not all(done.values()) else 0
+    merged = merge(parse_all(layers.read(wanted)))
+    if any(problem.severity == "error" for problem in merged.problems):
+        print(render_text(locate(merged.problems, merged)), file=sys.stderr)
+        return EXIT_PROBLEMS
+    print("nothing to fetch: all that is extended is here")
+    return 0
 
 
 def _fetch(source: Source, *, update: bool) -> bool:

@@ -19,8 +19,9 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(USAGE)
         return 0
     named, settings = _taken_apart(arguments)
-    if len(named) > 1 or any(argument.startswith("-") for argument in named):
-        sys.stderr.write(USAGE)
+    wrong = next((word for word in named if word.startswith("-")), named[1] if len(named) > 1 else None)
+    if wrong is not None:
+        sys.stderr.write(f"{USAGE}agentoml run: `{wrong}` is not understood\n")
         return 2
     return _serve(named[0] if named else None, settings)
 

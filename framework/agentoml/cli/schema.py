@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from agentoml.config.json_schema import FILE, json_schema
 
+EXIT_FAILED = 1
+
 
 def main(args: list[str]) -> int:
-    """Print the schema, or write it into a folder."""
+    """Print the schema, or write it into a folder; return 0, or 1 where that can't be written to."""
     arguments = _arguments().parse_args(args)
     if arguments.folder is None:
         print(schema_text(), end="")
-    else:
-        print(f"{write_schema(Path(arguments.folder))}: name it in the first line of a configuration, #:schema {FILE}")
+        return 0
+    try:
+        file = write_schema(Path(arguments.folder))
+    except OSError as error:
+        print(f"agentoml schema: {arguments.folder}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return EXIT_FAILED
+    print(f"{file}: name it in the first line of a configuration, #:schema {FILE}")
     return 0
 
 

@@ -70,7 +70,7 @@ def similar(path: Path) -> str:
     """Return a hint for a file that is not there: the one beside it that has almost this name."""
     try:
         neighbours = {file.stem: file.name for file in path.parent.iterdir() if file.suffix == path.suffix}
-        nearest = None if path.exists() else closest(path.stem, neighbours)
+        nearest = None if os.path.lexists(path) else closest(path.stem, neighbours)
     except (OSError, ValueError):
         return ""
     return f"did you mean `{neighbours[nearest]}`?" if nearest else ""
