@@ -162,6 +162,22 @@ async def test_tools_that_come_later_are_listed(servers: McpServers, context: To
     assert "mcp:tiny/grown" in servers.tools()
 
 
+async def test_a_server_that_never_lists_its_tools_again_keeps_them_and_still_ends(
+    servers: McpServers, context: ToolContext, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "listing")
+    await ready(servers, tiny=tiny("forgetful", tmp_path))
+    (owner,) = (task for task in asyncio.all_tasks() if task.get_name() == "mcp:tiny")
+
+    await call(servers, "grow", context)
+    await asyncio.to_thread((tmp_path / "listing").read_text)
+    assert (await call(servers, "echo", context, text="still")).text == "still"
+    servers.want({})
+
+    await asyncio.wait_for(owner, 10)
+    assert all(is_gone(pid) for pid in pids(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("server", "said"),
     [

@@ -73,6 +73,8 @@ def answer(message: dict[str, Any]) -> None:
             "serverInfo": {"name": "tiny", "version": "1"},
         }
         send({"id": id_, "result": result})
+    elif method == "tools/list" and ODD == "forgetful" and "grown" in tools:
+        note("listing")
     elif method == "tools/list":
         send({"id": id_, "result": {"tools": [listed(name) for name in tools]}})
     elif method == "tools/call":

@@ -59,7 +59,7 @@ class RunningServer:
         self._changed = changed
         self._client: Any = None
         self._wake = asyncio.Event()
-        self._stopping = self._gone = self._relist = False
+        self._stopping = self._gone = self._relist = self._relisting = False
         self._complaints = b""
         self._secrets: tuple[str, ...] = ()
         self.owner = asyncio.create_task(self._own(), name=f"mcp:{name}")
@@ -69,7 +69,7 @@ class RunningServer:
         """Let the server end; `owner` is done when it has."""
         self._stopping = True
         self._wake.set()
-        if self.state == "starting":
+        if self.state == "starting" or self._relisting:
             self.owner.cancel()
 
     async def call(self, tool: str, args: Mapping[str, Any], _: ToolContext) -> ToolResult:
@@ -162,10 +162,22 @@ class RunningServer:
             self._wake.clear()
             if self._relist and not (self._stopping or self._gone):
                 self._relist = False
-                if await self._list_tools():
-                    self._changed(self)
+                await self._list_again()
         if self._gone and not self._stopping:
             self.problem = f"it ended{self._complaint()}"
+
+    async def _list_again(self) -> None:
+        """List the tools as the server asked for; one that does not answer then keeps those that it had."""
+        self._relisting = True
+        try:
+            async with asyncio.timeout(self.declared.startup_timeout):
+                changed = await self._list_tools()
+        except TimeoutError:
+            return
+        finally:
+            self._relisting = False
+        if changed:
+            self._changed(self)
 
     async def _transport(self, stack: AsyncExitStack) -> Any:
         declared = self.declared

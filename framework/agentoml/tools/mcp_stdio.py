@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from agentoml.errors import ConnectionLost, ToolError
@@ -84,10 +84,9 @@ class _Pipes:
 
         lines = Lines()
         try:
-            async for data in _chunks(self._stdout):
-                for line in lines.feed(data):
-                    message = _message(line)
-                    if message is not None:
+            async with aclosing(_chunks(self._stdout)) as chunks:  # at once: the descriptor is closed next
+                async for data in chunks:
+                    for message in filter(None, map(_message, lines.feed(data))):
                         await self._incoming.send(message)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass  # nobody reads any more
@@ -173,7 +172,7 @@ async def _started(argv: Sequence[str], cwd: str, environment: Mapping[str, str]
     return process, stdin, stdout, stderr
 
 
-async def _chunks(descriptor: int) -> AsyncIterator[bytes]:
+async def _chunks(descriptor: int) -> AsyncGenerator[bytes, None]:
     os.set_blocking(descriptor, False)
     reader = Reader(descriptor)
     try:
