@@ -222,3 +222,20 @@ async def test_a_reload_under_which_a_gated_test_fails_changes_nothing(config: P
         assert names(store) == ("one",)
         config.write_text(agent("one", "two", more=GATED))
         await shows(store, "one", "two")
+
+
+async def test_what_a_turn_broke_is_asked_about_when_it_is_repaired_and_widens(config: Path) -> None:
+    async with watched(config) as store:
+        store.turn_began()
+        wide = agent("one", more='[agent]\nauto_answers = "everything"\n')
+        config.write_text(wide + "no TOML")
+        rejected = await record(store, "rejected")
+        store.turn_ended()
+        store.found_unchanged()
+        config.write_text(wide)
+        await record(store, "held", after=rejected.number)
+        config.write_text(agent("one"))
+        await record(store, "unchanged")
+        store.found_unchanged()
+        config.write_text(wide)
+        await record(store, "applied", after=last(store))

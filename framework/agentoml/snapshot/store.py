@@ -281,13 +281,11 @@ class Store:
         self._turns -= 1
 
     def found_unchanged(self) -> None:
-        """A scan right now found the files as they were."""
-        self._turn_since_scan = self._turns > 0
-
-    @property
-    def turn_runs(self) -> bool:
-        """Whether a turn of this process runs."""
-        return self._turns > 0
+        """A scan right now found the files as they were. What a turn may have broken is still there: whoever repairs it
+        may not have seen all that it says.
+        """
+        broken = bool(self.problems)
+        self._turn_since_scan = self._turns > 0 or (self._turn_since_scan and broken)
 
     # -------------------------------------------------------------------------------------- the last good one
 
