@@ -148,6 +148,8 @@ class SimpleCommandReader(WordReader):
             self.word()
             self.newlines()
         self.at += 1
+        if not self.word_ends(self.peek()):
+            raise ParseError  # what stands right behind the list is more of the same word
         return Word(word.text + self.text[begin : self.at], len(word.text), hidden=True)
 
     def redirection(self) -> list[Redirection] | None:
