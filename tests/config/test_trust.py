@@ -52,6 +52,17 @@ def test_a_project_counts_once_its_user_agreed_and_no_more_when_that_is_forgotte
     assert (project(root).status, counts(root), trust.forget(root)) == ("new", False, False)
 
 
+def test_what_would_run_is_shown_with_nothing_hidden_or_turned_around(root: Path) -> None:
+    text = r"""schema = 1
+[mcp."a\u202eb"]
+command = ["sh", "-c", "evil \u001b[2K\r\u009b2K \u202e\u200b ok ä"]
+"""
+
+    assert claimed(root, text) == [
+        ("runs", r"""mcp."a\u202eb".command = ["sh", "-c", "evil \u001b[2K\r\u009b2K \u202e\u200b ok ä"]""")
+    ]
+
+
 def test_what_was_refused_is_not_asked_about_until_it_changes(root: Path) -> None:
     write(root, "schema = 1\n[mcp.x]\ncommand = ['x']\n")
     trust.record(project(root), granted=False)

@@ -205,7 +205,12 @@ def _is_secret(path: KeyPath) -> bool:
 def _shown(path: KeyPath, value: Any) -> str:
     if isinstance(value, str) and (_is_secret(path) or "@" in value.partition("://")[2]):
         return _HIDDEN
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return _visible(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _visible(text: str) -> str:
+    """Return a text in which nothing can hide or turn around what stands beside it on a screen."""
+    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)
 
 
 # ------------------------------------------------------------------------------------------ what the user said
