@@ -153,6 +153,18 @@ def test_what_is_not_there_is_refused_with_what_is(explain: Explain) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [(["permission", "shell", "git", "push", "--force"], "in quotes"), (["session", "agent.toml"], "behind --config")],
+)
+def test_words_that_are_not_understood_are_told_with_what_to_write(
+    words: list[str], remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["explain", *words])
+    assert remedy in capsys.readouterr().err
+
+
 # ------------------------------------------------------------------------------------------------ sessions
 
 
@@ -164,7 +176,7 @@ def test_each_option_says_what_gives_it_its_value(explain: Explain) -> None:
     found = options(explain.json("session", "--mode", "plan", "--option", "tone=long"))
     assert found["mode"] == ("plan", "picked", line_of("[modes.plan]"))
     assert found["model"] == ("opus", "preselected by mode = 'plan'", line_of('preselect = { model = "opus" }'))
-    assert found["effort"] == ("high", "the data's own default", line_of("reasoning = { values"))
+    assert found["effort"] == ("high", "the model's own default", line_of("reasoning = { values"))
     assert found["tone"] == ("long", "picked", line_of("[options.tone.values.long]"))
     assert options(explain.json("session"))["model"][:2] == ("sonnet", "the first of its list")
     forced = options(explain.json("session", "--mode", "audit"))["model"]

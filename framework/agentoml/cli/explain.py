@@ -16,7 +16,12 @@ EXPLAINED = {"permission": explain_permission, "session": explain_session}
 
 def main(args: list[str]) -> int:
     """Print the explanation and return 0, or 2 where there is none."""
-    arguments = _arguments().parse_args(args)
+    parser = _arguments()
+    arguments, unknown = parser.parse_known_args(args)
+    if unknown:
+        quoted = "a command line stands in quotes: explain permission shell 'git push --force'"
+        config = "a configuration behind --config"
+        parser.error(f"not understood: {' '.join(unknown)} ({quoted if arguments.what == 'permission' else config})")
     what = EXPLAINED[arguments.what]
     try:
         explanation = what.explain(case_of(arguments), arguments)
@@ -38,7 +43,10 @@ def _arguments() -> argparse.ArgumentParser:
     permission = what.add_parser("permission", help="why a tool call is allowed, asked about or denied")
     permission.add_argument("tool", help="a tool: shell, edit_file, mcp:github/create_issue")
     permission.add_argument(
-        "args", nargs="*", metavar="ARG", help="its arguments in order, or NAME=VALUE; of shell the command line"
+        "args",
+        nargs="*",
+        metavar="ARG",
+        help="its arguments in order, or NAME=VALUE; of shell the command line, in quotes",
     )
     session = what.add_parser("session", help="what a session is like, and which value makes it so")
     for each in (permission, session):

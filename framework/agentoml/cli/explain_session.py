@@ -28,7 +28,7 @@ BECAUSE: Mapping[str, str] = {
     "picked": "picked",
     "default": "its default",
     "base": "the base says so",
-    "data": "the data's own default",
+    "data": "the model's own default",
     "first": "the first of its list",
 }
 

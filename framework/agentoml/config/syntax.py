@@ -252,6 +252,8 @@ def _open_inline_table(broken: _Broken) -> Fault:
 
 
 def _defined_twice(broken: _Broken) -> Fault:
+    if broken.is_header and "]" not in broken.text[broken.begin : broken.line_end]:
+        return _bad_header(broken)  # tomllib looks at the name before the bracket behind it
     repeated = [
         (path, where.key) for path, where in broken.scanned.repeated if where.key and broken.begin <= where.key.start
     ]
