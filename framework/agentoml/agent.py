@@ -62,7 +62,7 @@ class Agent:
         )
 
     def handlers(self) -> Mapping[str, Handler]:
-        """Return the methods that this agent answers; its capabilities are derived from them."""
+        """Return the methods that this agent answers, as `initialize.OFFERED` lists them."""
         return {
             "session/new": self.new_session,
             "session/prompt": self.prompt,

@@ -209,3 +209,23 @@ def test_restrictions_of_what_is_held_bind_already(tmp_path: Path) -> None:
     assert judge(late, call).verdict == "deny"
     sessions.hold(None)
     assert judge(session, call).verdict == "ask"
+
+
+FORGETFUL = """[options.careful]
+when = { trusted = false }
+forget = true
+values.yes = {}
+values.no = {}
+"""
+
+
+def test_what_is_forgotten_goes_when_a_project_is_trusted_though_its_files_say_the_same(tmp_path: Path) -> None:
+    sessions, inert = Sessions(), ClientFacts(trusted=False)
+    same = snapshot(tmp_path, "one", more=FORGETFUL)
+    session = sessions.new(QuietClient(), same, inert, {"cwd": str(tmp_path)})
+    session.opening()
+    session.set_config_option("careful", "no")
+    sessions.take(same, ClientFacts(trusted=True))
+    sessions.take(same, inert)
+    careful = session.resolved().option("careful")
+    assert careful is not None and careful.current == "yes"

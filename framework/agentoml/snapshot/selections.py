@@ -168,7 +168,7 @@ def reconcile(old: Snapshot, new: Snapshot, client: ClientFacts, selections: Sel
     A pick of what only is not there now waits (E10); one of what is gone is dropped.
     """
     if old is new:
-        return selections
+        return forget(new, client, selections)
 
     def kept(picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
         moved = (_moved(pick, new) for pick in picks)
