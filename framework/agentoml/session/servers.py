@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
 
 from attrs import define, field
 
 from agentoml.config.schema import McpServer
 from agentoml.snapshot.profile import Profile
 from agentoml.snapshot.snapshot import Snapshot
-from agentoml.tools.mcp import McpServers, ServerStatus, client_servers
+from agentoml.tools.mcp import McpServers, ServerStatus
 from agentoml.tools.mcp_server import Surroundings
 from agentoml.tools.tool import Tool
 from agentoml.wire.client import Client
@@ -84,8 +83,3 @@ class SessionServers:
 def _server_of(tool: str) -> str:
     """Return the server that a tool is of; of any other tool nothing."""
     return tool[4:].partition("/")[0] if tool.startswith("mcp:") else ""
-
-
-def brought_by(entries: Sequence[Mapping[str, Any]]) -> dict[str, McpServer]:
-    """Return the servers that a client names at session/new."""
-    return client_servers(entries)

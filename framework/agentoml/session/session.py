@@ -100,9 +100,9 @@ class Session:
         self._pick(MODE, mode_id, modeId=mode_id)
         self.told.answer_mode(self._follow(), mode_id)
 
-    def tell(self) -> bool:
-        """Send what differs from what the client was told last, and nothing else; return whether anything did."""
-        return self.told.tell(self._follow())
+    def tell(self) -> None:
+        """Send what differs from what the client was told last, and nothing else."""
+        self.told.tell(self._follow())
 
     def tell_commands(self) -> None:
         """Send the list of slash commands if it is another than the client was told last."""

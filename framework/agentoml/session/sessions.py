@@ -13,12 +13,13 @@ from attrs import define, field
 
 from agentoml.errors import ConnectionLost, InvalidParams
 from agentoml.session.environment import ChildEnvironment
-from agentoml.session.servers import SessionServers, brought_by
+from agentoml.session.servers import SessionServers
 from agentoml.session.session import Session
 from agentoml.session.told import Told
 from agentoml.session.updates import ConfigOptions
 from agentoml.snapshot.resolve import ClientFacts
 from agentoml.snapshot.snapshot import Snapshot
+from agentoml.tools.mcp import client_servers
 from agentoml.tools.mcp_server import Surroundings
 from agentoml.wire.client import Client
 
@@ -47,7 +48,7 @@ class Sessions:
         session_id = f"sess_{secrets.token_hex(12)}"
         self._environment.hide_secrets_of(snapshot)
         surroundings = Surroundings(cwd, (cwd, *additional), self._environment, self._environment.vault.resolve)
-        servers = SessionServers(session_id, client, surroundings, brought_by(params.get("mcpServers") or ()))
+        servers = SessionServers(session_id, client, surroundings, client_servers(params.get("mcpServers") or ()))
         session = Session(
             session_id,
             cwd,

@@ -41,10 +41,11 @@ class Told:
             opening["modes"] = mode_state(mode)
         return opening
 
-    def tell(self, resolved: Resolved) -> bool:
-        """Send what differs; return whether anything did."""
-        options, mode, commands = self._tell_options(resolved), self._tell_mode(resolved), self.tell_commands(resolved)
-        return options or mode or commands
+    def tell(self, resolved: Resolved) -> None:
+        """Send what differs."""
+        self._tell_options(resolved)
+        self._tell_mode(resolved)
+        self.tell_commands(resolved)
 
     def answer_option(self, resolved: Resolved) -> Encoded:
         """Return the complete list as the answer to a pick, after all that it does not say was sent."""
@@ -58,14 +59,12 @@ class Told:
             self.mode = mode_id
         self.tell(resolved)
 
-    def tell_commands(self, resolved: Resolved) -> bool:
+    def tell_commands(self, resolved: Resolved) -> None:
         """Send the list of slash commands if it is another."""
         commands = available_commands(resolved)
-        if commands == self._commands:
-            return False
-        self._commands = commands
-        self.client.update(self.session_id, messages.available_commands_update(commands))
-        return True
+        if commands != self._commands:
+            self._commands = commands
+            self.client.update(self.session_id, messages.available_commands_update(commands))
 
     def differences(self, resolved: Resolved) -> tuple[str, ...]:
         """Return what would be told: the ids of the options that change, and "commands"."""
@@ -75,17 +74,13 @@ class Told:
             options = tuple(after)
         return options if available_commands(resolved) == self._commands else (*options, "commands")
 
-    def _tell_options(self, resolved: Resolved) -> bool:
-        if resolved.options == self.options:
-            return False
-        self.options = resolved.options
-        self.client.update(self.session_id, messages.config_option_update(self._lists.of(resolved)))
-        return True
+    def _tell_options(self, resolved: Resolved) -> None:
+        if resolved.options != self.options:
+            self.options = resolved.options
+            self.client.update(self.session_id, messages.config_option_update(self._lists.of(resolved)))
 
-    def _tell_mode(self, resolved: Resolved) -> bool:
+    def _tell_mode(self, resolved: Resolved) -> None:
         mode = resolved.option(MODE)
-        if mode is None or mode.current == self.mode or mode.current not in self.modes:
-            return False
-        self.mode = str(mode.current)
-        self.client.update(self.session_id, messages.current_mode_update(self.mode))
-        return True
+        if mode is not None and mode.current != self.mode and mode.current in self.modes:
+            self.mode = str(mode.current)
+            self.client.update(self.session_id, messages.current_mode_update(self.mode))

@@ -143,10 +143,10 @@ def _options(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         fields = _changed_fields(was, now, but=values)
         if what != "changed" or fields:
             yield Change("options", name, what, _sentence("option", name, what, fields))
-        yield from _values(was, now, before, after)
+        yield from _values(was, now, after)
 
 
-def _values(was: Option | None, now: Option | None, before: Snapshot, after: Snapshot) -> Iterator[Change]:
+def _values(was: Option | None, now: Option | None, after: Snapshot) -> Iterator[Change]:
     """Yield written values, and those of a source that grant something else; data is told where it is declared."""
     option = now or was
     assert option is not None
