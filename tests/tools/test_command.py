@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from agentoml.config.notation import Duration
 from agentoml.config.schema import Parameter, ToolDefinition
@@ -52,4 +53,10 @@ def test_an_argument_does_not_become_an_option() -> None:
 
 
 def test_places_that_nothing_fills_are_told() -> None:
-    assert unknown_places(ECHO) == ("other",)
+    definition = evolve(ECHO, title="Echo {nmae}", locations=("{path}", "name"))
+
+    assert list(unknown_places(definition)) == [
+        (("title",), "nmae"),
+        (("command", 5), "other"),
+        (("locations", 0), "path"),
+    ]

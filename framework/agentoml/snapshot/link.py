@@ -20,7 +20,7 @@ from agentoml.snapshot.linking.permission_warnings import permission_warnings
 from agentoml.snapshot.linking.places import place_of
 from agentoml.snapshot.linking.references import name_problems
 from agentoml.snapshot.linking.values import Values
-from agentoml.snapshot.linking.warnings import base_warnings, forcing_warnings, unlisted
+from agentoml.snapshot.linking.warnings import base_warnings, forcing_warnings, place_warnings, unlisted
 from agentoml.snapshot.linking.wiring import Edge, edges, working_order
 from agentoml.snapshot.patches import Key, Patch, base_permissions
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Catalog, Option, Ownership, Value
@@ -73,6 +73,7 @@ def link(config: Config) -> Linked:
         *base_warnings(owning),
         *forcing_warnings(config, tables, options, owned, models),
         *permission_warnings(config, base_permissions(config.agent), tables, options),
+        *place_warnings(config),
     )
     return Linked(config, models, values, base, options, as_values, owned, owning, order, warnings)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentoml.config.notation import Scalar
@@ -56,10 +56,13 @@ def _schema(parameter: Parameter) -> dict[str, Any]:
     return schema
 
 
-def unknown_places(definition: ToolDefinition) -> tuple[str, ...]:
-    """Return the places of the command that no parameter fills, for a problem at load time."""
-    named = dict.fromkeys(place for word in definition.command or () for place in PLACE.findall(word))
-    return tuple(place for place in named if place not in definition.parameters)
+def unknown_places(definition: ToolDefinition) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the places that no parameter fills, each behind the key of the table where it stands."""
+    named: list[tuple[tuple[str | int, ...], list[str]]] = [(("title",), PLACE.findall(definition.title or ""))]
+    named += [(("command", index), PLACE.findall(word)) for index, word in enumerate(definition.command or ())]
+    named += [(("locations", index), [name.strip("{}")]) for index, name in enumerate(definition.locations)]
+    for where, places in named:
+        yield from ((where, place) for place in places if place not in definition.parameters)
 
 
 def filled(template: tuple[str, ...], parameters: Mapping[str, Parameter], args: Mapping[str, Any]) -> tuple[str, ...]:

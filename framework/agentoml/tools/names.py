@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 
 SAFE = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 MCP_NAME = re.compile(r"mcp:(?P<server>[a-zA-Z0-9_-]+)/(?P<tool>[a-zA-Z0-9_-]+)\Z")
@@ -26,8 +25,3 @@ def model_name(name: str) -> str:
 
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{re.sub(r'[^a-zA-Z0-9_-]', '_', name)[:55]}_{digest}"
-
-
-def names_by_model_name(names: Iterable[str]) -> Mapping[str, str]:
-    """Return the way back: what models call a tool -> its name."""
-    return {model_name(name): name for name in names}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from agentoml.config.problems import Path, Problem, quoted
+from agentoml.config.problems import Path, Problem, did_you_mean, quoted
 from agentoml.config.schema import Config
 from agentoml.snapshot.linking.option_tables import OptionTable
 from agentoml.snapshot.linking.places import place_of
@@ -14,6 +14,7 @@ from agentoml.snapshot.linking.wiring import values_of
 from agentoml.snapshot.patches import Key, Patch
 from agentoml.snapshot.resolving.forcing import fitting_values
 from agentoml.snapshot.snapshot import Catalog, Option, Ownership
+from agentoml.tools.command import unknown_places
 
 NAMES_NOTHING = frozenset({"AGT201", "AGT205"})
 
@@ -85,6 +86,19 @@ def _takes_away(owner: str, key: Key, path: Path) -> Problem:
         hint="write a value for it, or set what one of its values sets",
         severity="warning",
     )
+
+
+def place_warnings(config: Config) -> Iterator[Problem]:
+    """Yield the places of tools with a command that no parameter fills."""
+    for name, tool in config.tools.items():
+        for where, place in unknown_places(tool) if tool.command is not None else ():
+            yield Problem(
+                "AGT257",
+                f"the tool {quoted(name)} has no parameter {quoted(place)}",
+                ("tools", name, *where),
+                hint=did_you_mean(place, tool.parameters) or "declare it among `parameters`, if it is meant to be one",
+                severity="warning",
+            )
 
 
 def unlisted(config: Config, problems: Sequence[Problem]) -> Iterator[Problem]:
