@@ -25,6 +25,7 @@ from agentoml.permissions.calls import Call
 from agentoml.session import session as session_module
 from agentoml.session import sessions as sessions_module
 from agentoml.session.permission import judge
+from agentoml.session.servers import SessionServers
 from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
 from agentoml.session.turn import Turn
@@ -115,28 +116,10 @@ def read(message: Json) -> Any:
     return json.loads(encode(message))
 
 
-class NoServers:
-    """In place of the MCP servers of a session: none is started."""
+class NoServers(SessionServers):
+    """The MCP servers of a session, of which none is started."""
 
-    def __init__(self, *_: object) -> None:
-        self.wanted: dict[str, bool] = {}
-
-    def want(self, snapshot: Snapshot, profile: Any) -> None:
-        self.wanted = {name: profile.servers.is_on(name) for name in snapshot.servers}
-
-    def tools(self) -> dict[str, Tool]:
-        return {}
-
-    def shadows(self, tool: str) -> bool:
-        return False
-
-    async def settled(self) -> None:
-        pass
-
-    def in_use(self) -> Any:
-        return patch.object(self, "used", True, create=True)
-
-    async def close(self) -> None:
+    def want(self, *_: object) -> None:
         pass
 
 
