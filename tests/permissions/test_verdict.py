@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from agentoml.config.schema import PermissionSet, Rule
 from agentoml.permissions.sets import ReadySet, compile_set, selects_tool
@@ -109,3 +110,18 @@ def test_a_judgement_says_which_rule_counts_and_who_answered() -> None:
 )
 def test_selectors_of_tools(selectors: tuple[str, ...], tool: str, kind: str, selected: bool) -> None:
     assert selects_tool(selectors, tool, kind) is selected
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "2852039166", "0xa9fea9fe", "169.254.43518", "::ffff:169.254.169.254", "::ffff:a9fe:a9fe"],
+)
+def test_a_host_that_is_denied_is_so_in_all_its_spellings(host: str) -> None:
+    metadata = {
+        "open": SETS["everything"],
+        "net": ready("net", rules={"no": {"host": ("169.254.*",), "action": "deny"}}),
+    }
+    call = Call("fetch_url", "fetch", {"url": f"http://[{host}]/"}, host=host)
+
+    assert verdict(call, InForce(("open", "net")), metadata, WORLD).verdict == "deny"
+    assert verdict(evolve(call, host="169.com"), InForce(("open", "net")), metadata, WORLD).verdict == "allow"

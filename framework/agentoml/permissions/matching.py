@@ -88,13 +88,22 @@ def _host(rule: ReadyRule, host: str) -> bool:
 
 
 def _address(host: str) -> str:
-    """Return the dotted form of an IPv4 address however it is written: decimal, octal, hexadecimal, in 1 to 4 parts."""
+    """Return the usual form of an address however it is written: IPv4 in decimal, octal, hexadecimal, in 1 to 4 parts
+    or inside IPv6; IPv6 with its zeros or without.
+    """
     import socket
+    from ipaddress import IPv6Address
 
+    name = host.lower().rstrip(".")
     try:
-        return socket.inet_ntoa(socket.inet_aton(host.rstrip(".")))
+        return socket.inet_ntoa(socket.inet_aton(name))
     except (OSError, ValueError):
-        return host.lower().rstrip(".").removeprefix("::ffff:")
+        pass
+    try:
+        address = IPv6Address(name)
+    except ValueError:
+        return name
+    return str(address.ipv4_mapped or address)
 
 
 # ------------------------------------------------------------------------------------------ paths
