@@ -125,6 +125,7 @@ async def test_a_user_is_told_once_what_is_wrong_with_the_files(config: Path, tm
         config.write_text(AGENT, encoding="utf-8")
         await agent.until(lambda: len(agent.updates("notice")) == 2)
         assert agent.updates("notice")[1]["title"] == "The configuration is valid again"
+        await agent.until(lambda: "the configuration is valid again" in agent.errors[-1])
 
 
 async def test_a_user_is_told_what_waits_for_the_next_connection(config: Path, tmp_path: Path) -> None:

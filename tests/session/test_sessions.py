@@ -196,6 +196,14 @@ def test_what_is_loosened_where_nobody_s_value_went_is_not_kept(tmp_path: Path) 
     ]
 
 
+def test_of_an_option_that_is_gone_its_value_is_told(tmp_path: Path) -> None:
+    sessions, client = Sessions(), QuietClient()
+    opened(sessions, client, snapshot(tmp_path, "one", more=VOICE), tmp_path)
+    sessions.take(snapshot(tmp_path, "one"), ClientFacts())
+    [notice] = [update for _, update in client.updates if update["sessionUpdate"] == "notice"]
+    assert (notice["title"], notice["description"]) == ("voice is gone", "It was bold.")
+
+
 def test_restrictions_of_what_is_held_bind_already(tmp_path: Path) -> None:
     sessions, client = Sessions(), QuietClient()
     session = opened(sessions, client, snapshot(tmp_path, "one"), tmp_path)

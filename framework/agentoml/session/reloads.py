@@ -80,6 +80,7 @@ class Reloads:
             for session in self.sessions:
                 session.notice(*_rejected(record.problems))
         if self._problems and not record.problems:
+            logger.warning("the configuration is valid again")
             for session in self.sessions:
                 session.notice("info", "The configuration is valid again")
         self._problems = record.problems

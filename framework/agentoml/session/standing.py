@@ -78,11 +78,13 @@ def gone_notices(before: Standing, after: Standing, still_kept: tuple[Kept, ...]
     for one in gone(before, after.snapshot):
         if before.resolved().option(one.option.id) is None:
             continue
-        instead = shown.get(one.option.id)
+        title, instead = f"{one.option.name}: {one.value.shown.name} is gone", shown.get(one.option.id)
         parts = [f"{instead.value.shown.name} is there instead." if instead is not None else "There is none instead."]
+        if one.option.id not in after.snapshot.options:
+            title, parts = f"{one.option.name} is gone", [f"It was {one.value.shown.name}."]
         if any(kept.option == one.option.id for kept in still_kept):
             parts.append("Nothing is allowed that it did not allow until you choose another.")
-        yield f"{one.option.name}: {one.value.shown.name} is gone", " ".join(parts)
+        yield title, " ".join(parts)
 
 
 def _is_looser(before: Standing, after: Standing) -> bool:
