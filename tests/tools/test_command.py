@@ -48,6 +48,9 @@ def test_only_listed_values_are_taken() -> None:
 def test_an_argument_does_not_become_an_option() -> None:
     with pytest.raises(ToolError, match="can't begin with -"):
         filled(("pytest", "{name}"), PARAMETERS, {"name": "--collect-only"})
+    with pytest.raises(ToolError, match="name can't begin with -"):
+        filled(("pytest", "{target}{name}"), PARAMETERS, {"target": "", "name": "-x"})
+    assert filled(("pytest", "{target}{name}"), PARAMETERS, {"name": "-x"}) == ("pytest", ".-x")
     assert filled(("pytest", "--", "{name}"), PARAMETERS, {"name": "-x"}) == ("pytest", "--", "-x")
     assert filled(("head", "--lines={name}"), PARAMETERS, {"name": "-1"}) == ("head", "--lines=-1")
 

@@ -73,11 +73,20 @@ def filled(template: tuple[str, ...], parameters: Mapping[str, Parameter], args:
             and no `--` comes before it.
     """
     for index, word in enumerate(template):
-        first = PLACE.match(word)
-        given = args.get(first[1]) if first else None
-        if first and isinstance(given, str) and given.startswith("-") and "--" not in template[:index]:
-            raise ToolError(f"{first[1]} can't begin with -")
+        first = _first_given(word, parameters, args)
+        given = args[first] if first is not None else None
+        if isinstance(given, str) and given.startswith("-") and "--" not in template[:index]:
+            raise ToolError(f"{first} can't begin with -")
     return tuple(PLACE.sub(lambda found: _text(_value(found, parameters, args)), word) for word in template)
+
+
+def _first_given(word: str, parameters: Mapping[str, Parameter], args: Mapping[str, Any]) -> str | None:
+    """Return the argument that a word begins with, if it does; one that is empty is as if its place were not there."""
+    while found := PLACE.match(word):
+        if _value(found, parameters, args) != "":
+            return found[1] if found[1] in args else None
+        word = word[found.end() :]
+    return None
 
 
 def _value(found: re.Match[str], parameters: Mapping[str, Parameter], args: Mapping[str, Any]) -> Scalar:

@@ -163,7 +163,7 @@ class _Output:
 def why_not_started(program: str, cwd: str, error: OSError | ValueError) -> str:
     """Return why a program can't be started, in one sentence."""
     if isinstance(error, ValueError):
-        return f"{program} can't be started: an argument holds a NUL character"
+        return f"{program} can't be started: an argument holds a character that none can"
     if not Path(cwd).is_dir():
         return f"{program} can't be started: there is no directory {cwd}"
     return f"{program} can't be started: {error.strerror}"
