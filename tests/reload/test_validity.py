@@ -106,10 +106,11 @@ async def test_r45_an_unknown_key_in_a_policy_fails_closed(config: Path, policy:
         policy.write_text('schema = 1\n[policy]\nmodels = ["one"]\n')
         await shows(store, "one")
 
-    policy.write_text('schema = 1\n[policy]\nmodel = ["one"]\n')
-    store = Store(config)
-    await store.reload("start")
-    assert store.current is None
+    for broken in ('schema = 1\n[policy]\nmodel = ["one"]\n', "no TOML", None):
+        policy.unlink() if broken is None else policy.write_text(broken)
+        store = Store(config)
+        await store.reload("start")
+        assert store.current is None
 
 
 async def test_r45_what_was_kept_is_served_under_the_policy_of_today(config: Path, policy: Path) -> None:

@@ -117,9 +117,10 @@ def build_kept(reading: layers.Reading, configuration: layers.Configuration) -> 
     project that is not trusted any more nothing counts.
     """
     built = build_reading(_trusted_today(reading, configuration))
-    today = merge.merge(parse.parse_all(layers.read_policies()))
+    policies = layers.read_policies()
+    today = merge.merge(parse.parse_all(policies))
     wrong = (*today.problems, *policy_problems(today))
-    if any(table.text.layer == "policy" for table in today.ceilings) and wrong:
+    if any(text.layer == "policy" for text in policies.texts) and wrong:  # broken, it may not even say [policy]
         return Built(reading, problems=wrong)
     if built.snapshot is None or wrong:
         return built
