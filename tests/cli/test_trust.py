@@ -53,6 +53,8 @@ def test_what_is_broken_can_not_be_agreed_to(project: Path, capsys: pytest.Captu
     code, _, err = said(capsys, "grant", "--yes")
     assert code == 2
     assert f"{project}:4:5" in err
+    code, out, _ = said(capsys, "show")
+    assert (code, "names and words" in out) == (2, False), "of what is broken nobody knows what it says"
 
 
 def test_where_there_is_no_project_there_is_nothing_to_trust(capsys: pytest.CaptureFixture[str]) -> None:

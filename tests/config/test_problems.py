@@ -59,6 +59,16 @@ def test_the_caret_stands_beneath_what_is_wrong_also_behind_tabs_and_wide_letter
     assert caret == "  | \t" + " " * 9 + "^"
 
 
+@pytest.mark.parametrize(("column", "end"), [(1, 10**6), (5000, 5003), (10**6 - 2, 10**6)])
+def test_of_a_long_line_what_is_near_is_shown(column: int, end: int) -> None:
+    source = "".join(chr(ord("a") + number % 26) for number in range(10**6))
+    problem = PROBLEM._replace(source_line=source, column=column, end_column=end)
+    line, caret = (shown.partition(" | ")[2] for shown in render_text([problem]).splitlines()[3:5])
+    assert len(line) < 210 and len(caret) < 210
+    begin, width = caret.index("^"), caret.count("^")
+    assert source[column - 1 :].startswith(line[begin : begin + width])
+
+
 def test_several_problems_are_set_apart() -> None:
     assert render_text([PROBLEM, PROBLEM]).count("\n\n") == 1
 

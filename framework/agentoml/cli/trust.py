@@ -40,7 +40,8 @@ def main(args: list[str]) -> int:
 
 def _show(project: Project) -> int:
     print(f"{project.file}\n{STATUS[project.status]}\n")
-    print(_text(project._replace(record=None)))
+    if not project.broken:
+        print(_text(project._replace(record=None)))
     return _problems(project)
 
 

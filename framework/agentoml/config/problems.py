@@ -153,6 +153,10 @@ def _escape(char: str) -> str:
     return {10: "\\n", 9: "\\t", 13: "\\r"}.get(code) or (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
+LONGEST_LINE = 200
+"""How much of a source line is shown, in characters."""
+
+
 def render_text(problems: Iterable[Problem]) -> str:
     """Return problems for a terminal: each with its source line and a caret under what is wrong."""
     return "\n\n".join("\n".join(map(_printable, _lines(problem))) for problem in problems)
@@ -168,17 +172,31 @@ def _lines(problem: Problem) -> list[str]:
     key = f" ({problem.key})" if problem.path else ""
     lines = [f"{problem.severity}[{problem.code}]: {problem.message}", f"{margin}--> {problem.place}{key}"]
     if problem.source_line:
-        caret = _blanks(problem.source_line[: problem.column - 1])
-        width = _width(problem.source_line[problem.column - 1 : problem.end_column - 1])
+        before, marked, after = _around(problem)
         lines += [
             f"{margin} |",
-            f"{problem.line} | {problem.source_line}".rstrip(),
-            f"{margin} | {caret}{'^' * max(1, width)}",
+            f"{problem.line} | {before}{marked}{after}".rstrip(),
+            f"{margin} | {_blanks(before)}{'^' * max(1, _width(marked))}",
         ]
     if problem.hint:
         lines.append(f"{margin} = help: {problem.hint}")
     notes = [f"{place.message}: {place.file}:{place.line}:{place.column}" for place in problem.related]
     return lines + [f"{margin} = note: {note}" for note in notes]
+
+
+def _around(problem: Problem) -> tuple[str, str, str]:
+    """Return the source line as what stands before, under and behind the caret; of a long one what is near."""
+    line, start, end = problem.source_line, problem.column - 1, problem.end_column - 1
+    before, marked, after = line[:start], line[start:end], line[max(start, end) :]
+    if len(line) <= LONGEST_LINE:
+        return before, marked, after
+    near = LONGEST_LINE // 4
+    before = before if len(before) <= near else f"…{before[-near:]}"
+    left = LONGEST_LINE - len(before)
+    if len(marked) > left:
+        return before, marked[:left], "…"
+    left -= len(marked)
+    return before, marked, after if len(after) <= left else f"{after[:left]}…"
 
 
 def _blanks(text: str) -> str:
