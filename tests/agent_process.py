@@ -204,7 +204,7 @@ async def agent_process(
     initialize: bool = True,
     start: Start = start_agentoml,
 ) -> AsyncIterator[AgentProcess]:
-    """Start `agentoml run CONFIG`; at the end its stdin is closed and it must go by itself."""
+    """Start `agentoml run CONFIG`; at the end its stdin is closed and it must go by itself, in peace."""
     process = await start(["run", *([str(config)] if config else [])], environment or {})
     agent = AgentProcess(process, {**FILES, **(answers or {})})
     readers = [asyncio.create_task(agent.read_frames()), asyncio.create_task(agent.read_errors())]
@@ -216,6 +216,8 @@ async def agent_process(
         process.stdin.close()
         await asyncio.wait_for(process.wait(), WAIT_SECONDS)
         await asyncio.gather(*readers)
+        assert process.returncode == 0, agent.errors
+        assert not any(line.startswith("Traceback") for line in agent.errors), agent.errors
     finally:
         for reader in readers:
             reader.cancel()
