@@ -15,7 +15,7 @@ from agent_process import RequestFailed, agent_process, offered, shown
 from agentoml import assets
 from agentoml.cli.check import check, summary
 from agentoml.config import layers
-from agentoml.config.litellm_models import MAP
+from agentoml.config.catalogs.cost_map import MAP
 from agentoml.config.schema import Config
 from conversation import Conversation, conversation
 from servers import anthropic, http_server, openai, openai_responses

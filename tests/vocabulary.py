@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import attrs
 from hypothesis import strategies as st
 
-from agentoml.config.notation import Duration, ListEdit, Patterns, Secret, TextFile
 from agentoml.config.structure import members
+from agentoml.config.vocabulary.notation import Duration, ListEdit, Patterns, Secret, TextFile
 
 NAMES = st.sampled_from(["a", "b", "plan", "mode", "model", "one", "x/y", "remove", "add", "*", "", " a", "é"])
 WORDS = NAMES | st.sampled_from(

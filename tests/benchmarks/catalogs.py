@@ -11,7 +11,7 @@ from pathlib import Path
 from processes import row
 
 from agentoml.config import parse
-from agentoml.config.catalogs import with_catalogs
+from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.layers import read
 from agentoml.snapshot.build import build_reading
 

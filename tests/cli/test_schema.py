@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentoml.cli.schema import main, write_schema
-from agentoml.config.json_schema import json_schema
+from agentoml.config.vocabulary.json_schema import json_schema
 
 
 def test_it_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.notation import Secret
 from agentoml.config.secrets import MaskingFormatter, SecretMissing, Vault, resolve_secret
+from agentoml.config.vocabulary.notation import Secret
 
 VALUE = 'hush "hush" 0815'
 

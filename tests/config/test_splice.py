@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentoml.config.positions import positions
+from agentoml.config.diagnostics.positions import positions
 from agentoml.config.splice import CannotSplice, with_key
 from toml_documents import documents, same
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from agentoml.config import schema
 from agentoml.config.layers import read
 from agentoml.config.merge import merge
-from agentoml.config.notation import ListEdit, Secret, TextFile
 from agentoml.config.parse import Text, parse, parse_all
 from agentoml.config.problems import CODES, Problem
-from agentoml.config.profile import ProfileKeys
 from agentoml.config.structure import converter, structure
+from agentoml.config.vocabulary.notation import ListEdit, Secret, TextFile
+from agentoml.config.vocabulary.profile import ProfileKeys
 from agentoml.errors import ConfigError
 
 SHARED = Path(__file__).parents[3] / "shared"

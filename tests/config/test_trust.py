@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agentoml.config import layers, trust
+from agentoml.config.layering.projects import project_root
 from agentoml.config.layers import Chosen, in_directory, read
-from agentoml.config.projects import project_root
 from agentoml.config.trust import Project
 
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentoml.config import layers
-from agentoml.config.catalogs import with_catalogs
+from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.problems import CODES, render_text, to_json
 from agentoml.config.schema import Config, Model, Rule
 from agentoml.snapshot.build import Built, build_reading

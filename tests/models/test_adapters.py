@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from agentoml.config.notation import Secret
 from agentoml.config.schema import Provider, ScriptReply, ScriptStep
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import ModelError
 from agentoml.models.adapters import ADAPTERS, open_adapter, provider_fault
 from agentoml.models.model import ModelRequest, TextDelta, TextPart, UserMessage

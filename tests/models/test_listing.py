@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from agentoml.config.model_lists import list_file_of, provided_models
-from agentoml.config.notation import Secret
+from agentoml.config.catalogs.lists import list_file_of, provided_models
 from agentoml.config.schema import Provider
 from agentoml.config.secrets import resolve_secret
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import ModelError
 from agentoml.models.listing import list_models, refresh_list
 from servers.http_server import Answer, HttpServer, json_answer

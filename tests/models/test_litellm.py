@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.notation import Secret
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import ModelError
 from agentoml.models.litellm import Litellm, _arguments
 from agentoml.models.model import ModelRequest, TextPart, UserMessage

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agentoml.config.notation import Duration, Secret
 from agentoml.config.schema import Provider, Retry, Timeout
+from agentoml.config.vocabulary.notation import Duration, Secret
 from agentoml.errors import ModelError
 from agentoml.models.adapters import open_adapter
 from agentoml.models.model import (

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
-from agentoml.config.notation import Duration
 from agentoml.config.schema import Retry
+from agentoml.config.vocabulary.notation import Duration
 from agentoml.errors import ModelError, ModelErrorKind
 from agentoml.models.model import Event, Finished, ModelRequest, TextDelta
 from agentoml.models.retry import Retrying

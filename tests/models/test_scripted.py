@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agentoml.config.notation import Duration, Patterns
 from agentoml.config.schema import ScriptReply, ScriptStep
+from agentoml.config.vocabulary.notation import Duration, Patterns
 from agentoml.errors import ModelError
 from agentoml.models.model import (
     AssistantMessage,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agentoml.config.notation import Secret
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import AgentomlError, ModelError
 from agentoml.models.settings import Credential, HttpSettings
 from agentoml.models.urls import parse_url

@@ -70,7 +70,7 @@ def judged(line: str) -> str:
         "tmux new-session 'rm a'",
         "xvfb-run -a rm a",
         "x=(a)-c rm a",
-        "x=(a)\"b\" rm a",
+        'x=(a)"b" rm a',
         "time coproc rm a",
         "env -S r\\m a",
         "env -Snice rm a",

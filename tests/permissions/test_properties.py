@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentoml.config.notation import Action
 from agentoml.config.schema import PermissionSet, Rule
+from agentoml.config.vocabulary.notation import Action
 from agentoml.permissions.calls import Call, World
 from agentoml.permissions.sets import ReadySet, compile_sets
 from agentoml.permissions.verdict import InForce, strictness, verdict

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.files import LARGEST
+from agentoml.config.layering.files import LARGEST
 from agentoml.snapshot.store import Store
 from watched import agent, last, names, record, shows, watched, write_over
 

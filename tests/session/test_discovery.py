@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.model_lists import list_file_of
+from agentoml.config.catalogs.lists import list_file_of
 from agentoml.session.discovery import Discovery
 from agentoml.snapshot.build import build
 from agentoml.snapshot.snapshot import Snapshot

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
-from agentoml.config.notation import Duration
 from agentoml.config.schema import Parameter, ToolDefinition
+from agentoml.config.vocabulary.notation import Duration
 from agentoml.errors import ToolError
 from agentoml.tools.arguments import check_arguments
 from agentoml.tools.command import command_tool, filled, unknown_places

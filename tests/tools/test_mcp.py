@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agentoml.config.notation import Duration, Secret
 from agentoml.config.schema import McpServer
+from agentoml.config.vocabulary.notation import Duration, Secret
 from agentoml.errors import ToolError
 from agentoml.tools.mcp import McpServers, ServerStatus, client_servers
 from agentoml.tools.mcp_server import Surroundings

@@ -9,8 +9,8 @@ from typing import Literal
 
 import pytest
 
-from agentoml.config.notation import Secret
 from agentoml.config.schema import McpServer
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import ToolError
 from agentoml.tools.mcp import McpServers
 from agentoml.tools.mcp_server import Surroundings

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from agentoml.cli.choosing import add_configuration, chosen, names_a_configuration, tell_of_trust
 from agentoml.cli.columns import columns
 from agentoml.config import layers, merge, parse
-from agentoml.config.catalog_tables import catalog_table
-from agentoml.config.catalogs import with_catalogs
-from agentoml.config.locate import locate
-from agentoml.config.model_lists import fetched_at
+from agentoml.config.catalogs.lists import fetched_at
+from agentoml.config.catalogs.reading import with_catalogs
+from agentoml.config.catalogs.tables import catalog_table
+from agentoml.config.diagnostics.locate import locate
 from agentoml.config.parse import CatalogText
 from agentoml.config.problems import render_text
 from agentoml.errors import ConfigError

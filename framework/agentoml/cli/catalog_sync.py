@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from agentoml import assets
 from agentoml.cli.choosing import tell_of_trust
 from agentoml.config import layers, merge, parse
-from agentoml.config.catalog_files import catalog_file, differences, is_ours, written_models
-from agentoml.config.catalogs import bundled_list
-from agentoml.config.litellm_models import litellm_models, litellm_names
-from agentoml.config.locate import located
-from agentoml.config.model_lists import provided_models
+from agentoml.config.catalogs.cost_map import litellm_models, litellm_names
+from agentoml.config.catalogs.files import catalog_file, differences, is_ours, written_models
+from agentoml.config.catalogs.lists import provided_models
+from agentoml.config.catalogs.reading import bundled_list
+from agentoml.config.diagnostics.locate import located
 from agentoml.config.policy import ceilings
 from agentoml.config.problems import did_you_mean, quoted
 from agentoml.config.schema import Catalog, Config

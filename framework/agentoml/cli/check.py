@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
 from agentoml.config import layers, merge, parse
-from agentoml.config.catalogs import with_catalogs
-from agentoml.config.explanations import explanations
-from agentoml.config.formats import render_github, to_sarif
-from agentoml.config.locate import locate, located
+from agentoml.config.catalogs.reading import with_catalogs
+from agentoml.config.diagnostics.explanations import explanations
+from agentoml.config.diagnostics.formats import render_github, to_sarif
+from agentoml.config.diagnostics.locate import locate, located
+from agentoml.config.layering.siblings import disagreements
 from agentoml.config.policy import ceilings
 from agentoml.config.problems import Problem, did_you_mean, quoted, render_text, to_json
-from agentoml.config.siblings import disagreements
 from agentoml.config.structure import structure
 from agentoml.errors import ConfigError
 from agentoml.snapshot.clip import clipped

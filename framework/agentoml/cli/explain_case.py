@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from attrs import frozen
 
 from agentoml.cli.choosing import chosen, tell_of_trust
-from agentoml.config.locate import locate
+from agentoml.config.diagnostics.locate import locate
 from agentoml.config.merge import Merged, merge
 from agentoml.config.parse import parse_all
 from agentoml.config.problems import Path, Problem, quoted, render_text

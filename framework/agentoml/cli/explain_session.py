@@ -11,9 +11,9 @@ import attrs
 from agentoml.cli.columns import columns
 from agentoml.cli.explain_case import Case
 from agentoml.config.inline import inline
-from agentoml.config.notation import ListEdit
 from agentoml.config.problems import Path as KeyPath
 from agentoml.config.problems import dotted
+from agentoml.config.vocabulary.notation import ListEdit
 from agentoml.snapshot.patches import Patch, thaw
 from agentoml.snapshot.profile import Profile
 from agentoml.snapshot.resolve import is_rendered

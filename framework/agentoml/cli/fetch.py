@@ -11,11 +11,11 @@ import tomli_w
 from agentoml.cli.choosing import add_configuration, chosen
 from agentoml.cli.fetching import FetchFailed, fetch
 from agentoml.config import layers
-from agentoml.config.locate import locate
+from agentoml.config.diagnostics.locate import locate
+from agentoml.config.layering.sources import Source, pinned
 from agentoml.config.merge import merge
 from agentoml.config.parse import parse_all
 from agentoml.config.problems import render_text
-from agentoml.config.sources import Source, pinned
 from agentoml.config.write import write_own
 
 EXIT_FAILED = 1

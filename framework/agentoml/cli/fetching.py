@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from agentoml.config.sources import place_of, tree_digest
+from agentoml.config.layering.sources import place_of, tree_digest
 from agentoml.errors import AgentomlError
 
 LARGEST = 32 * 1024 * 1024

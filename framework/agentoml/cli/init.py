@@ -10,8 +10,8 @@ from pathlib import Path
 
 from agentoml import assets
 from agentoml.cli.schema import write_schema
-from agentoml.config.json_schema import FILE
 from agentoml.config.problems import did_you_mean, quoted
+from agentoml.config.vocabulary.json_schema import FILE
 
 AGENT = "agent.toml"
 """The file that every template has: the configuration itself."""

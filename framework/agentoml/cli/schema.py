@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from agentoml.config.json_schema import FILE, json_schema
+from agentoml.config.vocabulary.json_schema import FILE, json_schema
 
 EXIT_FAILED = 1
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentoml.cli.check import check
+from agentoml.config.layering.settings import key_path, setting_texts
 from agentoml.config.layers import Chosen
 from agentoml.config.problems import Problem, quoted, render_text
-from agentoml.config.settings import key_path, setting_texts
 from agentoml.config.splice import CannotSplice, with_key
 from agentoml.config.write import replace_file
 

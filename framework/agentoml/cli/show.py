@@ -10,13 +10,13 @@ from typing import Any
 
 from agentoml.cli.choosing import add_settings, chosen, names_a_configuration, tell_of_trust
 from agentoml.config import layers, merge, parse
-from agentoml.config.catalogs import with_catalogs
+from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.inline import inline
+from agentoml.config.layering.settings import key_path
 from agentoml.config.origins import Leaf, Said, provenance
 from agentoml.config.parse import Included
 from agentoml.config.policy import policy_lines
 from agentoml.config.problems import Path, did_you_mean, dotted, quoted, render_text
-from agentoml.config.settings import key_path
 
 EXIT_PROBLEMS = 2
 LONGEST = 60

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
 from agentoml.config import layers, merge, parse
-from agentoml.config.catalogs import with_catalogs
-from agentoml.config.locate import locate, located
+from agentoml.config.catalogs.reading import with_catalogs
+from agentoml.config.diagnostics.locate import locate, located
 from agentoml.config.problems import Problem, render_text, to_json
 from agentoml.config.structure import structure
 from agentoml.errors import ConfigError

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from agentoml.config import layers, parse, trust
+from agentoml.config.layering.projects import project_root
 from agentoml.config.problems import render_text
-from agentoml.config.projects import project_root
 from agentoml.config.trust import Project
 
 EXIT_NO = 1

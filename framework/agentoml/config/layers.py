@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentoml import assets
-from agentoml.config.directories import own_folder
-from agentoml.config.files import absolute, beside, content_of, real, similar, text_of, unreadable
+from agentoml.config.layering.directories import own_folder
+from agentoml.config.layering.files import absolute, beside, content_of, real, similar, text_of, unreadable
+from agentoml.config.layering.projects import FILES, is_within, project_file, project_root
 from agentoml.config.parse import CatalogText, Layer, Text, document, text_files
 from agentoml.config.problems import Problem, Related, did_you_mean, quoted
-from agentoml.config.projects import FILES, is_within, project_file, project_root
 
 if TYPE_CHECKING:
-    from agentoml.config.sources import Found, Source
+    from agentoml.config.layering.sources import Found, Source
     from agentoml.config.trust import Project
 
 DEEPEST = 10
@@ -83,7 +83,7 @@ def read(configuration: Configuration = None) -> Reading:
     elif reader.only_built_in:
         reader.layer(OFFLINE, "named")
     if chosen.settings:
-        from agentoml.config.settings import setting_texts
+        from agentoml.config.layering.settings import setting_texts
 
         for text in setting_texts(chosen.settings, absolute(".")):
             reader.expand(text, ())
@@ -234,7 +234,7 @@ class _Reader:
             there = _configuration(absolute(beside(str(text.path or ""), target)))
             called = _called(text, target, there, root)
             return _Target(called, there, root) if root is None or is_within(there, root) else _outside(called)
-        from agentoml.config.sources import fetched, in_package
+        from agentoml.config.layering.sources import fetched, in_package
 
         found: Found | Problem
         if target.startswith(PACKAGE):
@@ -348,6 +348,6 @@ def _note(step: _Step) -> Related:
 def _placed(problems: list[Problem], text: Text) -> tuple[Problem, ...]:
     if not problems:
         return ()
-    from agentoml.config.locate import place
+    from agentoml.config.diagnostics.locate import place
 
     return tuple(place(problems, text))

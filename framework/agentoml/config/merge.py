@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentoml.config.destinations import leads_elsewhere, secrets_left_behind, without_secrets
+from agentoml.config.layering.destinations import leads_elsewhere, secrets_left_behind, without_secrets
 from agentoml.config.parse import FREE_KEYS, Table, Text
 from agentoml.config.problems import Path, Problem, did_you_mean, dotted
 
@@ -57,11 +57,11 @@ def merge(tables: Sequence[Table]) -> Merged:
         merging = _Merging(gone, removes=b"remove" in table.text.content)
         merged = merging.tables(merged, table.values, ())
         if merging.problems and not known:
-            from agentoml.config.locate import place
+            from agentoml.config.diagnostics.locate import place
 
             problems += place(merging.problems, table.text)
     if any(table.catalog for table in tables):
-        from agentoml.config.catalog_tables import written_first
+        from agentoml.config.catalogs.tables import written_first
 
         merged = written_first(merged, tables)
     return Merged(merged, tuple(tables), tuple(problems), ceilings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from agentoml.config.locate import is_secret, place
+from agentoml.config.diagnostics.locate import is_secret, place
 from agentoml.config.merge import Merged, Origin, origins
 from agentoml.config.parse import Layer, Text
 from agentoml.config.problems import Path, Problem

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from agentoml.config.problems import Problem
 
 if TYPE_CHECKING:
+    from agentoml.config.diagnostics.syntax import Fault
     from agentoml.config.layers import Reading
-    from agentoml.config.syntax import Fault
 
 SCHEMA = 1
 """The version of the vocabulary that this program knows."""
@@ -95,7 +95,7 @@ def parse_all(reading: Reading) -> tuple[Table, ...]:
     tables = tuple(parse(text) for text in reading.texts)
     if not reading.catalogs:
         return tables
-    from agentoml.config.catalog_tables import catalog_table
+    from agentoml.config.catalogs.tables import catalog_table
 
     return (*(catalog_table(catalog) for catalog in reading.catalogs), *tables)
 
@@ -110,7 +110,7 @@ def parse(text: Text) -> Table:
     own = [*_schema_problems(values), *_extends_problems(values)]
     values.pop("extends", None)
     if own or found.faults:
-        from agentoml.config.locate import place, place_fault
+        from agentoml.config.diagnostics.locate import place, place_fault
 
         problems += [place_fault(fault, text) for fault in found.faults]
         problems += place(own, text)
@@ -129,7 +129,7 @@ def document(content: bytes) -> Document:
     try:
         values = tomllib.loads(source)
     except (ValueError, RecursionError):
-        from agentoml.config.syntax import recover
+        from agentoml.config.diagnostics.syntax import recover
 
         values, readable, faults = recover(source)
     if _deeper_than(DEEPEST, values):

@@ -7,15 +7,15 @@ from typing import Any
 
 from attrs import frozen
 
-from agentoml.config.findings import Findings
+from agentoml.config.diagnostics.locate import place
 from agentoml.config.inline import inline
-from agentoml.config.locate import place
 from agentoml.config.merge import Merged
 from agentoml.config.origins import leaves
 from agentoml.config.parse import Text
 from agentoml.config.problems import Problem, did_you_mean, dotted, quoted
 from agentoml.config.schema import Config, PermissionSet, Policy
 from agentoml.config.structure import converter
+from agentoml.config.structuring.findings import Findings
 
 
 @frozen

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agentoml.config.notation import (
+from agentoml.config.vocabulary.notation import (
     ADAPTERS,
     CAPABILITIES,
     CATEGORIES,
@@ -23,8 +23,8 @@ from agentoml.config.notation import (
     Secret,
     TextFile,
 )
-from agentoml.config.profile import LATER, Limits, ProfileKeys, Value, key, table
-from agentoml.config.unit_tests import UnitTest
+from agentoml.config.vocabulary.profile import LATER, Limits, ProfileKeys, Value, key, table
+from agentoml.config.vocabulary.unit_tests import UnitTest
 
 # ---------------------------------------------------------------------------------------- agent and options
 

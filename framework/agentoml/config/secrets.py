@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentoml.config.notation import Secret
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import AgentomlError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from agentoml.config.diagnostics.positions import Positions, Span, positions
 from agentoml.config.inline import inline
-from agentoml.config.positions import Positions, Span, positions
 from agentoml.config.problems import dotted
 
 Path = tuple[str, ...]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import attrs
 
-from agentoml.config.findings import Findings, not_among, wrong_type
-from agentoml.config.hooks import EXPECTED, HOOKS, WRITTEN_AS, Hook, each, free_table, name
+from agentoml.config.diagnostics.unknown_keys import unknown_key
 from agentoml.config.merge import Merged
 from agentoml.config.problems import Problem, shown
 from agentoml.config.schema import Config
-from agentoml.config.shape import shape_problems
-from agentoml.config.unknown_keys import unknown_key
+from agentoml.config.structuring.findings import Findings, not_among, wrong_type
+from agentoml.config.structuring.hooks import EXPECTED, HOOKS, WRITTEN_AS, Hook, each, free_table, name
+from agentoml.config.structuring.shape import shape_problems
 from agentoml.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def structure(merged: Merged) -> Config:
     Raises:
         ConfigError: everything that is wrong in it, and what was wrong in its texts already.
     """
-    from agentoml.config.locate import locate
+    from agentoml.config.diagnostics.locate import locate
     from agentoml.config.policy import policy_problems
 
     problems = [*merged.problems, *policy_problems(merged)]

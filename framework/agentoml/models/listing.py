@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from agentoml.config.model_lists import ADAPTERS, dumped, list_file_of
+from agentoml.config.catalogs.lists import ADAPTERS, dumped, list_file_of
 from agentoml.config.schema import Provider
 from agentoml.config.write import replace_file
 from agentoml.errors import ModelError

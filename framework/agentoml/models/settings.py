@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from attrs import field, frozen
 
-from agentoml.config.notation import Secret
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import AgentomlError, ModelError
 from agentoml.models.urls import Url
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from agentoml.config.notation import Action
+from agentoml.config.vocabulary.notation import Action
 from agentoml.permissions.calls import World
 from agentoml.permissions.matching import allows, restricts, within_roots
 from agentoml.permissions.parts import Part

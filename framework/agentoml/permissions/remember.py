@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentoml.config.notation import Patterns
 from agentoml.config.schema import Rule
+from agentoml.config.vocabulary.notation import Patterns
 from agentoml.permissions.calls import Call
 from agentoml.permissions.commands import CommandLine, Redirection, SimpleCommand, take_apart
 from agentoml.permissions.parts import COMMAND_LINES, NOT_JUDGED

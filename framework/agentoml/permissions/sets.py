@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from agentoml.config.globs import EXCLUDES, matches
-from agentoml.config.notation import Action
 from agentoml.config.schema import PermissionSet, Rule
+from agentoml.config.vocabulary.notation import Action
 
 STRICTNESS: Mapping[str, int] = {"allow": 0, "ask": 1, "always_ask": 2, "deny": 3}
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from agentoml.config.notation import Action
 from agentoml.config.schema import Rule
+from agentoml.config.vocabulary.notation import Action
 from agentoml.permissions.calls import Call, World
 from agentoml.permissions.judging import Hearing, Said, hear, hear_kinds_and_defaults, hear_rules
 from agentoml.permissions.parts import Part, parts

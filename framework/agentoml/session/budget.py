@@ -6,7 +6,7 @@ import time
 
 from attrs import define, field
 
-from agentoml.config.profile import Budget, Limits
+from agentoml.config.vocabulary.profile import Budget, Limits
 from agentoml.models.model import Usage
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import define, field
 
-from agentoml.config.model_lists import fetched_at, list_file_of
+from agentoml.config.catalogs.lists import fetched_at, list_file_of
 from agentoml.config.schema import Provider
 from agentoml.config.secrets import resolve_secret
 from agentoml.errors import ModelError

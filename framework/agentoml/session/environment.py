@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
-from agentoml.config.notation import Secret
 from agentoml.config.secrets import Vault
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.snapshot.snapshot import Snapshot
 
 

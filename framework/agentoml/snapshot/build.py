@@ -10,8 +10,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from agentoml.config import layers, merge, parse, structure, trust
-from agentoml.config.catalogs import with_catalogs
-from agentoml.config.locate import located
+from agentoml.config.catalogs.reading import with_catalogs
+from agentoml.config.diagnostics.locate import located
 from agentoml.config.policy import ceilings, policy_problems
 from agentoml.config.problems import Problem
 from agentoml.errors import ConfigError

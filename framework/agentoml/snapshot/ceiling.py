@@ -8,8 +8,8 @@ from attrs import evolve, frozen
 
 from agentoml.config.globs import EXCLUDES, selects
 from agentoml.config.policy import Ceiling as Written
-from agentoml.config.profile import Limits
 from agentoml.config.schema import McpServer, Provider
+from agentoml.config.vocabulary.profile import Limits
 from agentoml.models.urls import host_of
 from agentoml.permissions.sets import ReadyRule, ReadySet, compile_set
 

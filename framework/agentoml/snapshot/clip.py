@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from attrs import evolve
 
-from agentoml.config.locate import place
+from agentoml.config.diagnostics.locate import place
 from agentoml.config.policy import Ceiling as Written
 from agentoml.config.problems import Problem, quoted
 from agentoml.snapshot.ceiling import OPEN, Ceiling, ceiling_of, remains

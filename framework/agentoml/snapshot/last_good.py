@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentoml import __version__
-from agentoml.config.directories import own_folder
+from agentoml.config.layering.directories import own_folder
 from agentoml.config.layers import Configuration, Reading
 from agentoml.config.parse import CatalogText, Text
 

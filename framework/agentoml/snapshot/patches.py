@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from agentoml.config.notation import ListEdit, TextFile
-from agentoml.config.profile import Limits, ProfileKeys
+from agentoml.config.vocabulary.notation import ListEdit, TextFile
+from agentoml.config.vocabulary.profile import Limits, ProfileKeys
 from agentoml.snapshot.precedence import is_glob
 
 Key = tuple[str, ...]

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import field, frozen
 
 from agentoml.config.globs import selects
-from agentoml.config.notation import ListEdit
-from agentoml.config.profile import Limits
+from agentoml.config.vocabulary.notation import ListEdit
+from agentoml.config.vocabulary.profile import Limits
 from agentoml.permissions.sets import selects_tool
 from agentoml.snapshot.precedence import most_specific
 from agentoml.snapshot.snapshot import EMPTY

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from attrs import evolve, field, frozen
 
 from agentoml.config.globs import matches
-from agentoml.config.notation import ListEdit
 from agentoml.config.schema import Cost, Extension, McpServer, ModelLimit, Provider, Reasoning, Source, ToolDefinition
+from agentoml.config.vocabulary.notation import ListEdit
 from agentoml.permissions.sets import ReadySet
 from agentoml.snapshot.ceiling import OPEN, Ceiling, Lists, remains
 from agentoml.snapshot.memo import Memo

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from agentoml.config.globs import EXCLUDES
 from agentoml.config.problems import Path, Problem, quoted
-from agentoml.config.unit_tests import Expected, Given, UnitTest
+from agentoml.config.vocabulary.unit_tests import Expected, Given, UnitTest
 from agentoml.errors import ConfigError
 from agentoml.permissions.examples import IMAGINED
 from agentoml.permissions.verdict import InForce, verdict

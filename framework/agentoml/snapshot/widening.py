@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from agentoml.config.notation import Action, ListEdit
+from agentoml.config.vocabulary.notation import Action, ListEdit
 from agentoml.permissions.sets import ReadyRule, ReadySet, strictness
 from agentoml.snapshot.ceiling import Ceiling
 from agentoml.snapshot.patches import MODEL, NOTHING, Patch

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentoml.config.notation import Scalar
 from agentoml.config.schema import Parameter, ToolDefinition
+from agentoml.config.vocabulary.notation import Scalar
 from agentoml.errors import ToolError
 from agentoml.tools.terminal import run_here
 from agentoml.tools.tool import Tool, ToolContext, ToolResult

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agentoml.config.notation import Secret
 from agentoml.config.schema import McpServer
 from agentoml.config.secrets import SecretMissing, resolve_secret
+from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import ToolError
 from agentoml.threads import giving_way, in_thread
 from agentoml.tools.mcp_stdio import stdio_transport

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from agentoml.config.notation import CAPABILITIES, Condition, ListEdit
 from agentoml.config.problems import Path, Problem, did_you_mean, quoted
-from agentoml.config.profile import ProfileKeys
 from agentoml.config.schema import Config, Option
-from agentoml.config.shape import KINDS
+from agentoml.config.structuring.shape import KINDS
+from agentoml.config.vocabulary.notation import CAPABILITIES, Condition, ListEdit
+from agentoml.config.vocabulary.profile import ProfileKeys
 from agentoml.snapshot.linking import sources
 from agentoml.snapshot.linking.option_tables import OptionTable
 from agentoml.snapshot.linking.values import NO_SET

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from agentoml.config import model_lists
+from agentoml.config.catalogs import lists
 from agentoml.config.globs import EXCLUDES
 from agentoml.config.problems import Path, Problem, quoted
-from agentoml.config.profile import Value
 from agentoml.config.schema import Config, Extension
-from agentoml.config.unit_tests import UnitTest
+from agentoml.config.vocabulary.profile import Value
+from agentoml.config.vocabulary.unit_tests import UnitTest
 from agentoml.snapshot.linking.names import CONDITION_WORDS, Found, Names, unknown
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable
 from agentoml.snapshot.placeholders import ALL_VALUES, option_of, placeholders
@@ -137,7 +137,7 @@ def _catalogs(config: Config) -> Found:
         provider = config.providers.get(catalog.discover or "")
         if catalog.discover is not None and provider is None:
             yield unknown(catalog.discover, "provider", path, config.providers)
-        elif provider is not None and provider.adapter not in model_lists.ADAPTERS:
+        elif provider is not None and provider.adapter not in lists.ADAPTERS:
             message = f"the adapter {quoted(provider.adapter or '')} has no list of models"
             yield Problem("AGT207", message, path, hint="name a `file` of models instead")
 

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from agentoml.config.profile import Value as WrittenValue
 from agentoml.config.schema import Config, McpServer, Mode, Model, PermissionSet, Provider, Source, Variant
+from agentoml.config.vocabulary.profile import Value as WrittenValue
 
 PER_MODEL = frozenset({"model.reasoning", "model.variants"})
 """Sources that give what the model in force has."""

@@ -9,9 +9,9 @@ from typing import Any
 from attrs import define, evolve, field
 
 from agentoml.config import schema
-from agentoml.config.notation import Condition as WrittenCondition
-from agentoml.config.profile import ProfileKeys
-from agentoml.config.profile import Value as WrittenValue
+from agentoml.config.vocabulary.notation import Condition as WrittenCondition
+from agentoml.config.vocabulary.profile import ProfileKeys
+from agentoml.config.vocabulary.profile import Value as WrittenValue
 from agentoml.snapshot.linking.option_tables import OptionTable
 from agentoml.snapshot.linking.sources import Entry
 from agentoml.snapshot.patches import NOTHING, Patch, freeze, patch_of

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 
 from agentoml.config.globs import divided, matches
-from agentoml.config.notation import ListEdit
-from agentoml.config.profile import Budget, Limits
+from agentoml.config.vocabulary.notation import ListEdit
+from agentoml.config.vocabulary.profile import Budget, Limits
 from agentoml.snapshot.patches import MODEL, Key, Patch
 from agentoml.snapshot.precedence import is_glob, most_specific
 from agentoml.snapshot.profile import Profile, Servers

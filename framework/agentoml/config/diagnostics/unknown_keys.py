@@ -5,7 +5,6 @@ from __future__ import annotations
 import attrs
 
 from agentoml.config.problems import Problem, closest, shown
-from agentoml.config.profile import PROFILE_KEYS, Value
 from agentoml.config.schema import (
     Agent,
     Command,
@@ -17,6 +16,7 @@ from agentoml.config.schema import (
     Provider,
     ToolDefinition,
 )
+from agentoml.config.vocabulary.profile import PROFILE_KEYS, Value
 
 ANYWHERE = object
 ALWAYS_ASK = 'write a rule with action = "always_ask" in a set of [agent] permissions'

@@ -9,7 +9,7 @@ import re
 import tomllib
 from typing import Any, NamedTuple
 
-from agentoml.config.positions import Positions, positions
+from agentoml.config.diagnostics.positions import Positions, positions
 from agentoml.config.problems import dotted, quoted
 
 MOST_FAULTS = 20

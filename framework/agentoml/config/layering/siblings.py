@@ -57,7 +57,7 @@ def _value(values: Mapping[str, Any], origin: Origin) -> Any:
 
 
 def _place(origin: Origin) -> tuple[str, int, int]:
-    from agentoml.config.locate import place
+    from agentoml.config.diagnostics.locate import place
 
     (found,) = place([Problem("", "", origin.path, at="key")], origin.text)
     return found.file, found.line, found.column

@@ -8,8 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
-from agentoml.config.notation import Action, OptionValue, Patterns
-from agentoml.config.profile import key, table
+from agentoml.config.vocabulary.notation import Action, OptionValue, Patterns
+from agentoml.config.vocabulary.profile import key, table
 
 
 @frozen

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from agentoml.config import layers, merge, parse
-from agentoml.config.catalogs import with_catalogs
-from agentoml.config.litellm_models import MAP, litellm_models
-from agentoml.config.model_lists import dumped, list_file, list_file_of, provided_models
+from agentoml.config.catalogs.cost_map import MAP, litellm_models
+from agentoml.config.catalogs.lists import dumped, list_file, list_file_of, provided_models
+from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.write import replace_file
 from agentoml.snapshot.build import Built, build
 from agentoml.snapshot.resolve import ClientFacts, RenderedOption, resolve

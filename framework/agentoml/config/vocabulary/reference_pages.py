@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import attrs
 
-from agentoml.config.notation import Duration, ListEdit, Patterns, Secret, TextFile
-from agentoml.config.profile import ProfileKeys, Value
 from agentoml.config.schema import Config
 from agentoml.config.structure import members
+from agentoml.config.vocabulary.notation import Duration, ListEdit, Patterns, Secret, TextFile
+from agentoml.config.vocabulary.profile import ProfileKeys, Value
 
 INTRODUCTION = """# Reference
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentoml.config.directories import own_folder
+from agentoml.config.layering.directories import own_folder
 
 if TYPE_CHECKING:
     from agentoml.config.schema import Provider

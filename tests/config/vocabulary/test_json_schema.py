@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from agentoml.config import layers, merge, parse
-from agentoml.config.findings import Findings
-from agentoml.config.json_schema import json_schema
 from agentoml.config.schema import Config
 from agentoml.config.structure import converter, structure
+from agentoml.config.structuring.findings import Findings
+from agentoml.config.vocabulary.json_schema import json_schema
 from agentoml.errors import ConfigError
 from vocabulary import tables
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 SHIPPED = sorted((*REPOSITORY.glob("configs/*.toml"), *REPOSITORY.glob("examples/**/*.toml")))
 WRITTEN = sorted(
     (*SHIPPED, *REPOSITORY.glob("tests/data/**/agent.toml"), *REPOSITORY.glob("tests/data/problems/*.toml"))

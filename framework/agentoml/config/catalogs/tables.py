@@ -32,10 +32,10 @@ def _included(key: str, catalog: CatalogText) -> bool:
 
 def _listed(catalog: CatalogText) -> Mapping[str, Any]:
     if catalog.source == "bundled":
-        from agentoml.config.litellm_models import litellm_models
+        from agentoml.config.catalogs.cost_map import litellm_models
 
         return litellm_models(catalog.listed, catalog.providers, catalog.today)
-    from agentoml.config.model_lists import provided_models
+    from agentoml.config.catalogs.lists import provided_models
 
     return provided_models(catalog.listed, catalog.providers[0][1])
 
@@ -45,7 +45,7 @@ def _written(catalog: CatalogText) -> Table:
     others = [key for key in document(catalog.text.content).values if key not in KEYS]
     if not others:
         return table._replace(catalog="written")
-    from agentoml.config.locate import place
+    from agentoml.config.diagnostics.locate import place
 
     hint = "it stands in the configuration that names this file"
     problems = [

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentoml.config.locate import locate, located
+from agentoml.config.diagnostics.locate import locate, located
 from agentoml.config.merge import Merged, merge
 from agentoml.config.parse import Text, parse
 from agentoml.config.problems import Path, Problem, Related

@@ -1,6 +1,6 @@
 """Every code is explained, and its example shows it. docs/problems.md is written from both; anew by
 
-AGENTOML_WRITE_EXPECTED=1 pytest tests/config/test_explanations.py
+AGENTOML_WRITE_EXPECTED=1 pytest tests/config/diagnostics/test_explanations.py
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from agentoml.cli.check import check
-from agentoml.config.explanations import explanations
+from agentoml.config.diagnostics.explanations import explanations
 from agentoml.config.problems import CODES, Problem, render_text
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = Path(__file__).parents[3]
 PAGE = REPOSITORY / "docs" / "problems.md"
 BROKEN = REPOSITORY / "tests" / "data" / "problems"
 WRITE = bool(os.environ.get("AGENTOML_WRITE_EXPECTED"))

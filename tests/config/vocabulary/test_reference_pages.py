@@ -1,6 +1,6 @@
 """docs/reference.md is written from the vocabulary; anew, to be read before it is committed, by
 
-AGENTOML_WRITE_EXPECTED=1 pytest tests/config/test_reference_pages.py
+AGENTOML_WRITE_EXPECTED=1 pytest tests/config/vocabulary/test_reference_pages.py
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from agentoml.config.profile import ProfileKeys
-from agentoml.config.reference_pages import anchor, reference_page
 from agentoml.config.schema import Config, Model, Option, Rule
+from agentoml.config.vocabulary.profile import ProfileKeys
+from agentoml.config.vocabulary.reference_pages import anchor, reference_page
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference.md"
 
 
 def test_the_page_is_fresh() -> None:

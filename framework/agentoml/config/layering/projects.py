@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agentoml.config.files import real
+from agentoml.config.layering.files import real
 
 FILES = (".agentoml/agent.toml", "agent.toml")
 """Where a project may have its configuration; the first that is there counts."""

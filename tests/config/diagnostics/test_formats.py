@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agentoml.config.formats import render_github, to_sarif
+from agentoml.config.diagnostics.formats import render_github, to_sarif
 from agentoml.config.problems import Problem, Related
 
 WRONG = Problem(

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 from agentoml.config import schema
-from agentoml.config.notation import ADAPTERS, CAPABILITIES, CATEGORIES, Kind
 from agentoml.config.problems import Problem, did_you_mean, quoted, shown
-from agentoml.config.profile import LATER, Budget
-from agentoml.config.unit_tests import Given, UnitTest
+from agentoml.config.vocabulary.notation import ADAPTERS, CAPABILITIES, CATEGORIES, Kind
+from agentoml.config.vocabulary.profile import LATER, Budget
+from agentoml.config.vocabulary.unit_tests import Given, UnitTest
 
 KINDS: tuple[str, ...] = get_args(Kind)
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from agentoml.config.diagnostics.positions import Positions, Span, positions
+from agentoml.config.diagnostics.syntax import SECRET_KEY, Fault, may_hold_secret
 from agentoml.config.merge import Merged, origins
 from agentoml.config.parse import Text, document
-from agentoml.config.positions import Positions, Span, positions
 from agentoml.config.problems import Path, Problem, Related
-from agentoml.config.syntax import SECRET_KEY, Fault, may_hold_secret
 from agentoml.errors import ConfigError
 
 

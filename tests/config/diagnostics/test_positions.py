@@ -5,7 +5,7 @@ import tomllib
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agentoml.config.positions import positions
+from agentoml.config.diagnostics.positions import positions
 from toml_documents import documents, paths, same
 
 

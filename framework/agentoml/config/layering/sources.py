@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from agentoml.config.directories import own_folder
-from agentoml.config.files import content_of, real
+from agentoml.config.layering.directories import own_folder
+from agentoml.config.layering.files import content_of, real
 from agentoml.config.problems import Problem, quoted
 
 LOCK = "agentoml.lock"

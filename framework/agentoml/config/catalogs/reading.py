@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentoml.config.files import similar, unreadable
+from agentoml.config.catalogs.cost_map import MAP, litellm_names
+from agentoml.config.catalogs.lists import list_file
+from agentoml.config.layering.files import similar, unreadable
 from agentoml.config.layers import Reading, read_one
-from agentoml.config.litellm_models import MAP, litellm_names
 from agentoml.config.merge import Merged, merge, origins
-from agentoml.config.model_lists import list_file
 from agentoml.config.parse import CatalogText, Text, parse
 from agentoml.config.problems import Path as KeyPath
 from agentoml.config.problems import Problem

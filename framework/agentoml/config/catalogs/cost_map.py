@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from agentoml.config.model_lists import is_key, is_price, is_size
+from agentoml.config.catalogs.lists import is_key, is_price, is_size
 
 MAP = "model_prices_and_context_window_backup.json"
 """The file's name inside litellm's package."""

@@ -14,10 +14,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import attrs
 
-from agentoml.config.hooks import DURATION
-from agentoml.config.notation import Duration, ListEdit, Patterns, Secret, TextFile
 from agentoml.config.schema import Config
 from agentoml.config.structure import members
+from agentoml.config.structuring.hooks import DURATION
+from agentoml.config.vocabulary.notation import Duration, ListEdit, Patterns, Secret, TextFile
 
 FILE = "agentoml.schema.json"
 """How the file is called that `#:schema` in the first line of a configuration names."""

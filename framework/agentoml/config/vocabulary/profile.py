@@ -14,7 +14,7 @@ from typing import Any, Literal
 import attrs
 from attrs import field, frozen
 
-from agentoml.config.notation import Condition, Duration, ListEdit, OptionValue, TextFile
+from agentoml.config.vocabulary.notation import Condition, Duration, ListEdit, OptionValue, TextFile
 
 EMPTY: Mapping[str, Any] = {}
 

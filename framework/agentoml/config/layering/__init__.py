@@ -1,0 +1,1 @@
+"""What layers.py is made of: directories, files, projects, packages, settings; and layers that disagree."""
