@@ -27,7 +27,8 @@ class Trusting:
     """Asks about the project of a store: in a new session, and where its files change. Until then it stays inert.
 
     What the user does not answer, or puts off, is asked again in the next session. `_question` is what an open question
-    shows: it is taken back where the user agrees elsewhere, and put anew where the files say something else.
+    shows: it is taken back where the user agrees elsewhere, and put anew where the files say something else;
+    `_answered` is what has an answer that takes effect just now.
     """
 
     store: Store
@@ -35,6 +36,7 @@ class Trusting:
     _asking: asyncio.Task[None] | None = None
     _question: Project | None = None
     _put_off: str = ""
+    _answered: str = ""
     _numbers: itertools.count[int] = field(factory=lambda: itertools.count(1))
 
     def listen(self) -> None:
@@ -75,7 +77,7 @@ class Trusting:
             return
         if self._asking is not None and not self._asking.done():
             return
-        if project.digest != self._put_off:
+        if project.digest not in (self._put_off, self._answered):
             self._question = project
             self._asking = asyncio.create_task(self._ask(session, project))
 
@@ -91,7 +93,11 @@ class Trusting:
             logger.error("what you said about %s can't be kept: %s", project.root, error)
             return
         self._asking = None  # if the files say something else by now, that is asked about
-        await self.store.reload("trust")
+        self._answered = project.digest
+        try:
+            await self.store.reload("trust")
+        finally:
+            self._answered = ""
 
     async def _answer(self, session: Session, project: Project) -> str | None:
         call_id, title = f"trust_{next(self._numbers)}", _title(project)
