@@ -146,7 +146,7 @@ def test_what_was_changed_on_disk_is_not_read(site: tuple[str, Path], tmp_path: 
     assert "is not what agentoml.lock says" in problem.message
 
 
-def test_a_repository_is_fetched_at_a_revision(tmp_path: Path) -> None:
+def test_a_repository_is_fetched_at_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = tmp_path / "team"
     for name, text in FILES.items():
         (repository / name).parent.mkdir(parents=True, exist_ok=True)
@@ -157,8 +157,10 @@ def test_a_repository_is_fetched_at_a_revision(tmp_path: Path) -> None:
     (repository / "agent.toml").write_text("schema = 3\n")
     subprocess.run([*git, "commit", "-qam", "two"], check=True, capture_output=True)
 
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "of-a-hook"))
     extending(f"git+file://{repository}@v1")
     assert main(["fetch", "agent.toml"]) == 0
+    assert not (tmp_path / "of-a-hook").exists()
     assert codes() == []
     assert named(layers.read("agent.toml"))[1] == f"git+file://{repository}@v1#agent.toml"
 

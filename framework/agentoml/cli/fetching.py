@@ -18,6 +18,12 @@ from urllib.parse import urlsplit
 from agentoml.config.layering.sources import place_of, tree_digest
 from agentoml.errors import AgentomlError
 
+OF_A_REPOSITORY = frozenset({
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_SHALLOW_FILE",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_GRAFT_FILE", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_REPLACE_REF_BASE",
+})  # fmt: skip
+"""What git sets for its hooks: with these it would work on the user's own repository."""
+
 LARGEST = 32 * 1024 * 1024
 MOST_FILES = 2000
 SECONDS = 120.0
@@ -152,7 +158,8 @@ def _from_git(url: str) -> dict[str, bytes]:
 
 
 def _git(folder: str, *words: str) -> bytes:
-    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ":".join(GIT_SCHEMES)}
+    ours = {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ":".join(GIT_SCHEMES)}
+    environment = {name: value for name, value in os.environ.items() if name not in OF_A_REPOSITORY} | ours
     try:
         done = subprocess.run(
             ["git", *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
