@@ -72,6 +72,17 @@ async def test_what_is_no_text_is_a_clear_error(
         await run("read_file", context, path=name)
 
 
+async def test_lines_without_end_are_refused(
+    context: ToolContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentoml.tools.texts.LARGEST_FILE", 1000)
+    (tmp_path / "long.txt").write_text("short\n" * 2 + "x" * 5000, encoding="utf-8")
+
+    assert "short" in (await run("read_file", context, path="long.txt", line=1, limit=1)).text
+    with pytest.raises(ToolError, match="too large"):
+        await run("read_file", context, path="long.txt", line=3, limit=1)
+
+
 async def test_a_directory_or_a_pipe_is_not_read(context: ToolContext, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 

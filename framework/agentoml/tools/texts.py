@@ -98,8 +98,15 @@ def _read_whole(path: str) -> str:
 
 
 def _read_lines(path: str, start: int, limit: int | None) -> str:
+    taken, size = [], 0
     with _opened(path) as file:
-        return "".join(islice(file, start, None if limit is None else start + limit))
+        lines = iter(lambda: file.readline(LARGEST_FILE + 1), "")
+        for line in islice(lines, start, None if limit is None else start + limit):
+            taken.append(line)
+            size += len(line)
+            if size > LARGEST_FILE:
+                raise ToolError(f"these lines of {path} are too large to be taken: the limit is {LARGEST_FILE}")
+    return "".join(taken)
 
 
 @contextmanager
