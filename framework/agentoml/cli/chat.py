@@ -81,7 +81,11 @@ def _arguments() -> argparse.ArgumentParser:
     )
     add_configuration(parser)
     parser.add_argument("-p", "--prompt", help="send this, print the answer and leave: exit 0 if the turn ended well")
-    parser.add_argument("--yes", action="store_true", help="allow, once each, whatever the agent asks permission for")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="allow, once each, whatever a tool needs permission for; whether a project is trusted stays your answer",
+    )
     parser.add_argument(
         "--allow",
         metavar="KIND",
