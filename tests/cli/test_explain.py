@@ -179,6 +179,8 @@ def test_each_option_says_what_gives_it_its_value(explain: Explain) -> None:
     assert found["effort"] == ("high", "the model's own default", line_of("reasoning = { values"))
     assert found["tone"] == ("long", "picked", line_of("[options.tone.values.long]"))
     assert options(explain.json("session"))["model"][:2] == ("sonnet", "the first of its list")
+    switched_off = ("off", "off, as nothing turns it on", line_of("[options.github]"))
+    assert options(explain.json("session"))["github"] == switched_off
     forced = options(explain.json("session", "--mode", "audit"))["model"]
     assert forced == ("opus", "forced by mode = 'audit'", line_of('set = { model = "opus" }'))
 

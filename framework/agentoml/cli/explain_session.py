@@ -104,7 +104,10 @@ def _because(case: Case, active: Active) -> tuple[str, KeyPath]:
     paths: dict[str, KeyPath] = {"default": (*own, "default"), "base": _of_base(case, option.id)}
     if option.source == "model.reasoning" and case.resolved.shown.model is not None:
         paths["data"] = ("models", case.resolved.shown.model.entry, "reasoning", "default")
-    return BECAUSE[link.why], paths.get(link.why, case.value_path(option.id, active.value.id))
+    is_off = link.why == "first" and option.kind == "boolean"
+    return "off, as nothing turns it on" if is_off else BECAUSE[link.why], paths.get(
+        link.why, case.value_path(option.id, active.value.id)
+    )
 
 
 def _of_base(case: Case, option: str) -> KeyPath:
