@@ -93,3 +93,25 @@ def test_a_folder_in_the_place_of_the_template_is_answered_with_all_of_them(
     assert all(f"  {name} " in said for name in templates())
     assert "agentoml init minimal my-agent" in said
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "there", "instead"),
+    [(".", [], "my-agent"), (".", ["my-agent"], "my-agent-2"), ("my-agent", [], "my-agent-2"), ("a/b", [], "a/b-2")],
+)
+def test_the_folder_that_is_suggested_is_free_and_not_inside_of_an_agent(
+    folder: str, there: list[str], instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["minimal", folder]) == 0
+    for name in there:
+        Path(name).mkdir()
+    assert main(["minimal", folder]) == 2
+    assert capsys.readouterr().err.endswith(f"name another folder: agentoml init minimal {instead}\n")
+    assert main(["minimal", instead]) == 0
+
+
+def test_an_empty_name_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["minimal", ""])
+    assert "an empty name is no folder" in capsys.readouterr().err
+    assert files(Path()) == {}

@@ -77,8 +77,15 @@ def _occupied(template: str, folder: Path) -> str:
     there = [folder / file for file in _files(template) if os.path.lexists(folder / file)]
     if not there:
         return ""
-    elsewhere = f"agentoml init {template} {shlex.quote(str(folder / 'my-agent'))}"
+    elsewhere = f"agentoml init {template} {shlex.quote(str(_free(folder)))}"
     return f"{there[0]} is there already, nothing was written; name another folder: {elsewhere}"
+
+
+def _free(occupied: Path) -> Path:
+    """Return a folder that is not there yet: below the working directory, else beside the one that is occupied."""
+    first = occupied if occupied.name not in ("", "..") else occupied / "my-agent"
+    names = (first.name, *(f"{first.name}-{number}" for number in range(2, 100)))
+    return next((free for name in names if not os.path.lexists(free := first.with_name(name))), first / "my-agent")
 
 
 def _write(source: Path, target: Path) -> None:
@@ -120,5 +127,11 @@ def _arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("template", nargs="?", default="minimal", help="what to begin with; left out: minimal")
-    parser.add_argument("dir", nargs="?", default=Path(), type=Path, help="where to; left out: here")
+    parser.add_argument("dir", nargs="?", default=Path(), type=_folder, help="where to; left out: here")
     return parser
+
+
+def _folder(word: str) -> Path:
+    if not word:
+        raise argparse.ArgumentTypeError("an empty name is no folder; leave it out to write here")
+    return Path(word)
