@@ -9,11 +9,14 @@ import pytest
 
 from agentoml import __version__
 from agentoml.cli import main as command_line
+from cli.terminal import Terminal
 
 
 def run(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "agentoml", *args]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL
+    )
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,6 +64,16 @@ def test_what_run_does_not_understand_is_named_beside_its_usage(
 ) -> None:
     assert command_line.main(["run", *words]) == 2
     assert capsys.readouterr().err.endswith(f"agentoml run: `{wrong}` is not understood\n")
+
+
+def test_run_on_a_terminal_says_what_it_waits_for(tmp_path: Path) -> None:
+    with Terminal("from agentoml.cli.main import main; main(['run', 'preset:offline'])", [], tmp_path) as terminal:
+        terminal.wait_for("waiting for an ACP client on stdin; for a conversation: agentoml chat")
+
+
+def test_run_for_a_client_says_nothing(tmp_path: Path) -> None:
+    ran = run("run", "preset:offline", cwd=tmp_path)
+    assert (ran.stdout, ran.stderr) == ("", "")
 
 
 def test_dispatching_imports_next_to_nothing() -> None:

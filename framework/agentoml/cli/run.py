@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 USAGE = """usage: agentoml run [CONFIG] [--set KEY=VALUE]...
@@ -11,6 +12,9 @@ CONFIG is a TOML file, a directory with an agent.toml, or a shipped preset: pres
 Without CONFIG: your own configuration, else the offline preset. --set lays one key over all files: agent.model=opus.
 A file in the project that a session works in counts only if you name it, or once you have agreed to it.
 """
+
+ALONE = "waiting for an ACP client on stdin; for a conversation: agentoml chat\n"
+"""What a user is told who started by hand what editors start."""
 
 
 def main(arguments: list[str]) -> int:
@@ -46,6 +50,8 @@ def _serve(argument: str | None, settings: tuple[str, ...]) -> int:
 
     fds = guard_stdout()
     exit_on_signals()
+    if os.isatty(fds[0]):
+        sys.stderr.write(ALONE)
     from agentoml.config.layers import Chosen, named
     from agentoml.initialize import initialize
     from agentoml.wire.handshake import handshake
