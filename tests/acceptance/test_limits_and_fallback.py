@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from agent_process import agent_process, shown
+from agent_process import AgentProcess, Frame, agent_process, choose, shown
 
 OFFLINE = """
 schema = 1
@@ -47,6 +48,54 @@ async def test_a_spent_budget_ends_the_turn_with_a_message(
         session = await agent.new_session(tmp_path)
         assert (await agent.prompt(session, words))["stopReason"] == "max_turn_requests"
         assert reason in agent.said()
+
+
+PICKED = """
+schema = 1
+[agent]
+permissions.add = ["careful"]
+[permissions.careful]
+rules.writing = { tool = "write_file", action = "always_ask" }
+[providers.offline]
+adapter = "scripted"
+[providers.offline.replies.all]
+steps = [
+  { tool = "write_file", args = { path = "a.txt", content = "a" } },
+  { tool = "list_files" },
+  { wait = "%(wait)s", text = "Then: {result}" },
+]
+[models.m]
+provider = "offline"
+[options.budget]
+values.normal.set.limits.turn = { %(base)s }
+values.other.set.limits.turn = { %(picked)s }
+default = "normal"
+"""
+
+
+async def pick_while_the_first_call_is_asked_about(tmp_path: Path, **written: str) -> tuple[str, str]:
+    """Play a turn of two calls and an answer; return its stop reason and what was said."""
+    config = tmp_path / "agent.toml"
+    config.write_text(PICKED % written, encoding="utf-8")
+    unanswered: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+    async with agent_process(config, answers={"session/request_permission": lambda _params: unanswered}) as agent:
+        session = await agent.new_session(tmp_path)
+        turn = asyncio.create_task(agent.prompt(session, "write"))
+        question = await agent.until(lambda: questions(agent))
+        assert (await agent.set(session, "budget", "other"))["budget"] == "other"
+        agent.answer(question[0], choose("allow_once")({}))
+        return (await turn)["stopReason"], agent.said()
+
+
+def questions(agent: AgentProcess) -> list[Frame]:
+    return [frame for frame in agent.frames if frame.get("method") == "session/request_permission"]
+
+
+async def test_a_call_beyond_the_limit_has_a_result_where_a_pick_raises_the_limit_meanwhile(tmp_path: Path) -> None:
+    stop, said = await pick_while_the_first_call_is_asked_about(
+        tmp_path, base="tool_calls = 1", picked="tool_calls = 9", wait="0s"
+    )
+    assert (stop, said) == ("end_turn", "Then: This call was not run: no more tool calls were allowed.")
 
 
 FALLBACK = """

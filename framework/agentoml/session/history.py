@@ -12,6 +12,7 @@ from agentoml.models.model import AssistantMessage, ImagePart, Message, Part, Te
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 
 INTERRUPTED = "The turn ended before this call finished."
+OUT_OF_CALLS = "This call was not run: no more tool calls were allowed."
 
 
 def user_parts(blocks: Sequence[Mapping[str, Any]], snapshot: Snapshot, model: CatalogModel) -> tuple[Part, ...]:
@@ -75,8 +76,9 @@ class History:
         """Add the result of a tool call."""
         self.messages.append(result)
 
-    def close_open_requests(self) -> None:
-        """Answer every tool request of the last answer that was left without a result, so that the next turn can go on.
+    def close_open_requests(self, reason: str = INTERRUPTED) -> None:
+        """Answer every tool request of the last answer that was left without a result with the reason, so that the
+        model can be asked again.
 
         Some providers give the same ids in every answer.
         """
@@ -86,5 +88,5 @@ class History:
                 answered.add(message.request_id)
             elif isinstance(message, AssistantMessage):
                 left = (request for request in message.tool_requests if request.id not in answered)
-                self.messages += [ToolMessage(request.id, (TextPart(INTERRUPTED),), failed=True) for request in left]
+                self.messages += [ToolMessage(request.id, (TextPart(reason),), failed=True) for request in left]
                 return

@@ -16,7 +16,7 @@ from agentoml.session.budget import Accounts
 from agentoml.session.chunks import Chunks
 from agentoml.session.commands import prompt_of, sent_command
 from agentoml.session.context_files import read_context_files
-from agentoml.session.history import user_parts
+from agentoml.session.history import OUT_OF_CALLS, user_parts
 from agentoml.session.providers import Providers
 from agentoml.session.request import model_request
 from agentoml.session.session import Session
@@ -117,8 +117,9 @@ class Turn:
         left = self._accounts.tool_calls_left(self.session.resolved(self.pinned).profile.limits)
         allowed = requests if left is None else requests[:left]
         for spent in self._accounts.both():
-            spent.tool_calls += len(requests)
+            spent.tool_calls += len(allowed)
         await ToolCalls(self.session, tools, self.session.environment).run(allowed)
+        self.session.history.close_open_requests(OUT_OF_CALLS)  # a pick may have raised the limit meanwhile
 
     # -------------------------------------------------------------------------------------------- the model
 
