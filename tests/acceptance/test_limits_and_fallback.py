@@ -98,6 +98,13 @@ async def test_a_call_beyond_the_limit_has_a_result_where_a_pick_raises_the_limi
     assert (stop, said) == ("end_turn", "Then: This call was not run: no more tool calls were allowed.")
 
 
+async def test_a_time_that_is_picked_in_a_turn_also_ends_what_begins_within_it(tmp_path: Path) -> None:
+    stop, said = await pick_while_the_first_call_is_asked_about(
+        tmp_path, base='time = "1h"', picked='time = "1s"', wait="10m"
+    )
+    assert (stop, said) == ("max_turn_requests", "I stop here: the turn may take 1 s.")
+
+
 FALLBACK = """
 schema = 1
 [providers.flaky]

@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import define, field
 
+from agentoml.config.vocabulary.profile import Limits
 from agentoml.errors import ModelError
 from agentoml.models.model import AssistantMessage, Finished, TextDelta, TextPart, ThoughtDelta, ToolRequest
 from agentoml.session.budget import Accounts
@@ -71,16 +72,15 @@ class Turn:
 
     async def _play(self, prompt: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         history, accounts = self.session.history, self._accounts
-        limits = self.session.resolved(self.pinned).profile.limits
         for spent in accounts.both():
             spent.begin()
         try:
             history.add_user((*user_parts(prompt, self.pinned, self._model()), *self._reminders()))
             with self.session.servers.in_use():
-                async with asyncio.timeout(accounts.seconds_left(limits)):
-                    return {"stopReason": await self._until_done()}
+                async with asyncio.timeout(None) as timeout:
+                    return {"stopReason": await self._until_done(timeout)}
         except TimeoutError:
-            await self._say(f"I stop here: {accounts.exhausted(limits) or 'the time is over'}.")
+            await self._say(f"I stop here: {accounts.exhausted(self._limits()) or 'the time is over'}.")
             return {"stopReason": OUT_OF_BUDGET}
         except (asyncio.CancelledError, UserStopped):
             return {"stopReason": "cancelled"}
@@ -92,13 +92,15 @@ class Turn:
             self._keep_what_was_heard()
             history.close_open_requests()
 
-    async def _until_done(self) -> str:
+    async def _until_done(self, timeout: asyncio.Timeout) -> str:
+        self._keep_time(timeout)
         await self.session.servers.settled()
         patterns = self.session.resolved(self.pinned).profile.context_files
         if patterns:
             self._context = await asyncio.to_thread(read_context_files, patterns, self.session.cwd)
         while True:
-            exhausted = self._accounts.exhausted(self.session.resolved(self.pinned).profile.limits)
+            self._keep_time(timeout)
+            exhausted = self._accounts.exhausted(self._limits())
             if exhausted is not None:
                 await self._say(f"I stop here: {exhausted}.")
                 return OUT_OF_BUDGET
@@ -111,15 +113,26 @@ class Turn:
             self.session.history.add_answer(answer)
             if not requests:
                 return STOP_REASONS[finished.stop]
+            self._keep_time(timeout)
             await self._run_tools(tools, requests)
 
     async def _run_tools(self, tools: Mapping[str, Tool], requests: tuple[ToolRequest, ...]) -> None:
-        left = self._accounts.tool_calls_left(self.session.resolved(self.pinned).profile.limits)
+        left = self._accounts.tool_calls_left(self._limits())
         allowed = requests if left is None else requests[:left]
         for spent in self._accounts.both():
             spent.tool_calls += len(allowed)
         await ToolCalls(self.session, tools, self.session.environment).run(allowed)
         self.session.history.close_open_requests(OUT_OF_CALLS)  # a pick may have raised the limit meanwhile
+
+    def _limits(self) -> Limits:
+        return self.session.resolved(self.pinned).profile.limits
+
+    def _keep_time(self, timeout: asyncio.Timeout) -> None:
+        """Have the turn end when the time that it may take now is over. What is picked while the model answers or tools
+        run counts from the next of these on.
+        """
+        left = self._accounts.seconds_left(self._limits())
+        timeout.reschedule(None if left is None else asyncio.get_running_loop().time() + left)
 
     # -------------------------------------------------------------------------------------------- the model
 
