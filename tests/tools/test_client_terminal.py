@@ -82,6 +82,24 @@ async def test_a_call_cancelled_while_the_terminal_is_made_releases_it_too(
     assert editor.terminals == {}
 
 
+async def test_a_call_that_is_cancelled_again_meanwhile_releases_it_all_the_same(
+    in_editor: ToolContext, editor: Editor
+) -> None:
+    editor.hold = asyncio.Event()
+    running = asyncio.create_task(shell({"command": "exec sleep 300"}, in_editor))
+    await editor.creating.wait()
+    running.cancel()
+    await asyncio.wait((running,), timeout=0)
+    running.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert editor.asked == ["create"]
+    editor.hold.set()
+    await editor.released.wait()
+    assert editor.asked == ["create", "release"]
+
+
 async def test_what_the_client_refuses_is_a_clear_error(
     in_editor: ToolContext, editor: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from agentoml.tools.tool import Content, Tool, ToolContext, ToolResult
 from agentoml.wire.messages import content_item, terminal_item, text_block
 
 if TYPE_CHECKING:
-    from asyncio import TimerHandle
+    from asyncio import Future, TimerHandle
 
 DEFAULT_SECONDS = 120.0
 HEAD_CHARACTERS = 8_000
@@ -104,12 +104,16 @@ async def _created_terminal(argv: Sequence[str], context: ToolContext) -> str:
     )
     try:
         return await asyncio.shield(creating)
-    except asyncio.CancelledError:  # the client may have made it already: it must be released (A46)
-        done, _ = await asyncio.wait((creating,), timeout=CREATION_SECONDS)
-        if done and creating.exception() is None:
-            await _released(context, creating.result())
-        creating.cancel()
+    except asyncio.CancelledError:
+        releasing = asyncio.ensure_future(_released_when_made(creating, context))
+        await asyncio.wait((releasing,), timeout=CREATION_SECONDS)
         raise
+
+
+async def _released_when_made(creating: Future[str], context: ToolContext) -> None:
+    """Release a terminal that nobody waits for any more, however late the client answers: it may have made it (A46)."""
+    with suppress(RemoteError, ConnectionLost):
+        await _released(context, await creating)
 
 
 async def _released(context: ToolContext, terminal: str) -> None:
