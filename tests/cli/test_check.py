@@ -134,3 +134,9 @@ def test_which_value_forces_which_option_is_said(config: Path, capsys: pytest.Ca
     config.write_text(f'{GOOD}[modes.audit]\nset = {{ model = "one" }}\n', encoding="utf-8")
     assert main(["agent.toml"]) == 0
     assert 'mode = "audit" forces model = "one"\n' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["https://files.example/agent.toml", "package:acme/agent.toml"])
+def test_what_lies_elsewhere_is_for_extends(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name]) == 2
+    assert "name it in the `extends` of a file of yours; `agentoml fetch`" in capsys.readouterr().out

@@ -66,6 +66,21 @@ def test_what_run_does_not_understand_is_named_beside_its_usage(
     assert capsys.readouterr().err.endswith(f"agentoml run: `{wrong}` is not understood\n")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["run"], ["check"], ["show"], ["chat"], ["catalog", "list"], ["explain", "session", "--config"], ["reload"]],
+    ids=" ".join,
+)
+def test_an_empty_word_names_no_configuration(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """It is what a script has whose variable is not set: the working directory is not what it means."""
+    try:
+        code = command_line.main([*words, ""])
+    except SystemExit as left:
+        code = int(left.code or 0)
+    assert code == 2
+    assert "an empty word names no" in capsys.readouterr().err
+
+
 def test_run_on_a_terminal_says_what_it_waits_for(tmp_path: Path) -> None:
     with Terminal("from agentoml.cli.main import main; main(['run', 'preset:offline'])", [], tmp_path) as terminal:
         terminal.wait_for("waiting for an ACP client on stdin; for a conversation: agentoml chat")

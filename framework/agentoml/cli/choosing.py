@@ -14,9 +14,23 @@ SET_HELP = "lay KEY=VALUE over the files, as TOML writes them; may be given seve
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     """Add CONFIG and `--set` to a command."""
     parser.add_argument(
-        "config", nargs="?", help="a TOML file, a directory with an agent.toml, or preset:NAME; left out: your own"
+        "config",
+        nargs="?",
+        type=not_empty,
+        help="a TOML file, a directory with an agent.toml, or preset:NAME; left out: your own",
     )
     add_settings(parser)
+
+
+def not_empty(given: str) -> str:
+    """Return a word of a command line that names something.
+
+    Raises:
+        ArgumentTypeError: it is empty, as where a variable of a script is not set.
+    """
+    if not given:
+        raise argparse.ArgumentTypeError("an empty word names nothing")
+    return given
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

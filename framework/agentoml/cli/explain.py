@@ -7,7 +7,7 @@ import json
 import sys
 
 from agentoml.cli import explain_permission, explain_session
-from agentoml.cli.choosing import SET_HELP
+from agentoml.cli.choosing import SET_HELP, not_empty
 from agentoml.cli.explain_case import NotExplained, case_of
 
 EXIT_PROBLEMS = 2
@@ -50,7 +50,9 @@ def _arguments() -> argparse.ArgumentParser:
     )
     session = what.add_parser("session", help="what a session is like, and which value makes it so")
     for each in (permission, session):
-        each.add_argument("--config", help="a TOML file, a directory or preset:NAME; left out: your own")
+        each.add_argument(
+            "--config", type=not_empty, help="a TOML file, a directory or preset:NAME; left out: your own"
+        )
         each.add_argument("--mode", help="the mode that is picked")
         each.add_argument(
             "--option", metavar="OPTION=VALUE", action="append", default=[], help="a value that is picked"

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from agentoml.cli.choosing import not_empty
 from agentoml.cli.running import EXIT_NONE, no_agents, of_config, problem_line, title
 from agentoml.control.client import NoAnswer, RunningAgent, ask
 
@@ -118,7 +119,9 @@ def _arguments() -> argparse.ArgumentParser:
         prog="agentoml reload",
         description="Have running agents look at their files now. They also notice every save by themselves.",
     )
-    parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: every agent of yours")
+    parser.add_argument(
+        "config", nargs="?", type=not_empty, help="a TOML file or preset:NAME; left out: every agent of yours"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would change, and who would see it")
     parser.add_argument("--wait", action="store_true", help="wait until it is done and say how it ended")
     parser.add_argument("--json", action="store_true", help="print an array of objects")

@@ -23,6 +23,9 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(USAGE)
         return 0
     named, settings = _taken_apart(arguments)
+    if "" in named:
+        sys.stderr.write(f"{USAGE}agentoml run: an empty word names no configuration\n")
+        return 2
     wrong = next((word for word in named if word.startswith("-")), named[1] if len(named) > 1 else None)
     if wrong is not None:
         sys.stderr.write(f"{USAGE}agentoml run: `{wrong}` is not understood\n")

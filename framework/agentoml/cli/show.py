@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from agentoml.cli.choosing import add_settings, chosen, names_a_configuration, tell_of_trust
+from agentoml.cli.choosing import add_settings, chosen, names_a_configuration, not_empty, tell_of_trust
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.inline import inline
@@ -123,7 +123,11 @@ def _arguments() -> argparse.ArgumentParser:
         prog="agentoml show", description="Print the effective configuration: for each key who won, and who lost."
     )
     parser.add_argument(
-        "words", nargs="*", metavar="CONFIG KEY", help="a configuration, left out: your own; a key: models.sonnet"
+        "words",
+        nargs="*",
+        type=not_empty,
+        metavar="CONFIG KEY",
+        help="a configuration, left out: your own; a key: models.sonnet",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text: TOML with comments")
     add_settings(parser)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from agentoml.cli.choosing import not_empty
 from agentoml.cli.running import EXIT_NONE, no_agents, of_config, problem_line, title
 from agentoml.control.client import RunningAgent
 
@@ -73,6 +74,8 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentoml status", description="Show the running agents of this user: what they serve, and what is wrong."
     )
-    parser.add_argument("config", nargs="?", help="a TOML file or preset:NAME; left out: every agent of yours")
+    parser.add_argument(
+        "config", nargs="?", type=not_empty, help="a TOML file or preset:NAME; left out: every agent of yours"
+    )
     parser.add_argument("--json", action="store_true", help="print an array of objects")
     return parser
