@@ -104,6 +104,26 @@ async def test_a_held_file_that_breaks_is_told_and_the_one_before_it_still_waits
     await store.close()
 
 
+async def test_what_was_shown_can_be_confirmed_while_the_files_are_broken_and_becomes_the_last_good_one(
+    config: Path,
+) -> None:
+    store = await loaded(config)
+    store.turn_began()
+    wide = agent("one", "two", more='[agent]\nauto_answers = "everything"\n')
+    assert await saved(store, config, wide) == "held"
+    assert await saved(store, config, "nonsense") == "rejected"
+    assert store.held is not None
+    record = await store.confirm(store.held)
+    assert record is not None
+    assert (record.state, names(store), store.held) == ("applied", ("one", "two"), None)
+    assert store.problems, "the files are as broken as before"
+    assert await saved(store, config, "nonsense, again") == "rejected"
+    assert names(store) == ("one", "two")
+    assert await saved(store, config, wide) == "unchanged"
+    assert not store.problems
+    await store.close()
+
+
 async def test_a_user_may_turn_the_question_off_but_no_turn_may_do_it_for_them(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,7 +129,11 @@ class Store:
         return await asyncio.shield(self._next)
 
     async def confirm(self, shown: Built) -> Record | None:
-        """Put in force what the user was shown; None where that is not what is held any more."""
+        """Put in force what the user was shown; None where that is not what is held any more.
+
+        Files that are not valid any more do not take the question back: what was shown compiled whole, so it becomes
+        the last good one, and the files stay reported as broken until they are repaired.
+        """
         async with self._one_at_a_time:
             started, held = time.perf_counter(), self.held
             if held is None or held is not shown:
