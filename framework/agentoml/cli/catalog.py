@@ -112,8 +112,8 @@ def _arguments() -> argparse.ArgumentParser:
         "sync",
         help="ask now, and write what is listed into catalog files",
         description="Ask the providers of `discover` (and litellm's map of `bundled`) for their models, and write each "
-        "list into the file that its catalog names beside, else into catalogs/NAME.toml. What fails leaves its file as "
-        "it was.",
+        "list into the file that its catalog names beside, else into catalogs/NAME.toml: the whole list, include and "
+        "exclude count when the file is read. What fails leaves its file as it was.",
     )
     for command in (listing, syncing):
         add_configuration(command)

@@ -96,7 +96,7 @@ async def _sync_one(config: Config, merged: merge.Merged, name: str) -> str:
     before = _before(task.file)
     models, source = await _models(task.catalog, config, merged)
     shown = _shown(task.file)
-    hint = "" if task.named else f'\n  it counts once [catalogs.{name}] says file = "catalogs/{task.file.name}"'
+    hint = _hint(task)
     old = written_models(before)
     if before and old == models:
         return f"{_counted(models)}, as in {shown} already{hint}"
@@ -114,6 +114,14 @@ def _task(name: str, catalog: Catalog, merged: merge.Merged) -> _Task:
         example = f'[catalogs.{name}] file = "catalogs/models.toml"'
         raise SyncFailed(f"say in your own configuration where its file is to be: {example}")
     return _Task(name, catalog, folder / "catalogs" / f"{name}.toml", named=False)
+
+
+def _hint(task: _Task) -> str:
+    """Return what the user has to know of the file, each in a line."""
+    chooses = " and ".join(name for name in ("include", "exclude") if getattr(task.catalog, name) is not None)
+    whole = f"\n  the whole list: what {chooses} leaves out is left out on reading" if chooses else ""
+    unnamed = f'\n  it counts once [catalogs.{task.name}] says file = "catalogs/{task.file.name}"'
+    return whole + ("" if task.named else unnamed)
 
 
 def _folder(merged: merge.Merged, name: str) -> Path | None:

@@ -218,8 +218,8 @@ class Catalog:
     discover: str | None = key("a provider whose model list is read")
     bundled: Literal["litellm"] | None = key("a list that ships with a library")
     models_dev: str | None = key("a file in the format of models.dev", later=LATER)
-    include: Patterns | None = key("globs over the keys")
-    exclude: Patterns | None = key("globs over the keys")
+    include: Patterns | None = key("globs over the keys: what is taken of what is read")
+    exclude: Patterns | None = key("globs over the keys: what is left out of what is read")
 
 
 # ------------------------------------------------------------------------------------- permissions, tools
