@@ -69,10 +69,11 @@ def link(config: Config) -> Linked:
         raise ConfigError([*problems, *unlisted(config, problems)])
     base = values.patch(config.agent)
     owning = {name: ownership(option, owned, base, models) for name, option in options.items()}
+    of_commands = {name: values.patch(command.set) for name, command in config.commands.items()}
     warnings = (
         *base_warnings(owning),
         *forcing_warnings(config, tables, options, owned, models),
-        *permission_warnings(config, base_permissions(config.agent), tables, options),
+        *permission_warnings(config, base_permissions(config.agent), tables, options, of_commands),
         *place_warnings(config),
     )
     return Linked(config, models, values, base, options, as_values, owned, owning, order, warnings)

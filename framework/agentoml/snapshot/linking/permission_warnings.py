@@ -39,27 +39,31 @@ class _Tools:
 
 
 def permission_warnings(
-    config: Config, base: Sequence[str], tables: Mapping[str, OptionTable], options: Mapping[str, Option]
+    config: Config,
+    base: Sequence[str],
+    tables: Mapping[str, OptionTable],
+    options: Mapping[str, Option],
+    commands: Mapping[str, Patch],
 ) -> Iterator[Problem]:
     """Yield rules that never take effect, holes that rules leave, and values beside the modes that loosen the base.
 
-    `base` are the names of the base's sets.
+    `base` are the names of the base's sets, `commands` is what each slash command sets.
     """
     sets = compile_sets(config.permissions)
     tools = _Tools(ToolTables(config.tools, tool_kinds(config.tool_kinds)))
-    lists = _lists(config, base, options)
+    lists = _lists(config, base, [*(patch for _, _, patch in _patches(options)), *commands.values()])
     for ready in sets.values():
         for rule in ready.rules:
             yield from _covered(rule, ready, lists, sets)
             yield from (_told("AGT253", rule, finding) for finding in without_effect(rule, tools))
             yield from (_told("AGT255", rule, finding) for finding in holes(rule, tools))
-    yield from _looser(config, base, tables, options, sets)
+    for patch, place in _beside_the_modes(config, tables, options, commands):
+        yield from _looser(patch, place, base, sets)
 
 
-def _lists(config: Config, base: Sequence[str], options: Mapping[str, Option]) -> list[tuple[str, ...]]:
+def _lists(config: Config, base: Sequence[str], patches: Sequence[Patch]) -> list[tuple[str, ...]]:
     """Return the lists of sets that may be in force as one."""
     answers = config.agent.auto_answers.apply(()) if config.agent.auto_answers else ()
-    patches = [patch for _, _, patch in _patches(options)]
     edited = [edit.apply(answers) for patch in patches for edit in patch.auto_answers]
     return [tuple(base), answers, *(names for patch in patches for names in patch.permissions), *edited]
 
@@ -100,25 +104,31 @@ def _place(rule: ReadyRule) -> Path:
     return ("permissions", rule.set_name, "rules", rule.name)
 
 
-def _looser(
+def _beside_the_modes(
     config: Config,
-    base: Sequence[str],
     tables: Mapping[str, OptionTable],
     options: Mapping[str, Option],
-    sets: Sets,
-) -> Iterator[Problem]:
-    """Yield the values beside the modes whose permissions say something looser than the base's kinds and defaults."""
-    of_base = [sets[name] for name in base if name in sets]
+    commands: Mapping[str, Patch],
+) -> Iterator[tuple[Patch, Path]]:
+    """Yield what is set by values that are no modes, slash commands among them, and where they set permissions."""
+    said = ("set", "permissions")
     for option, value, patch in _patches(options):
-        if option.id == MODE:
-            continue
-        for names in patch.permissions:
-            said = looser([sets[name] for name in names if name in sets], of_base)
-            if said is not None:
-                yield Problem(
-                    "AGT254",
-                    f"this loosens what is in force without it: {said}",
-                    place_of(config, tables[option.id], value, ("set", "permissions")),
-                    hint="only a mode should have rules of its own; to ask less, write set.auto_answers.add",
-                    severity="warning",
-                )
+        if option.id != MODE:
+            yield patch, place_of(config, tables[option.id], value, said)
+    for name, patch in commands.items():
+        yield patch, ("commands", name, *said)
+
+
+def _looser(patch: Patch, place: Path, base: Sequence[str], sets: Sets) -> Iterator[Problem]:
+    """Yield what a patch says that is looser than the base's kinds and defaults."""
+    of_base = [sets[name] for name in base if name in sets]
+    for names in patch.permissions:
+        said = looser([sets[name] for name in names if name in sets], of_base)
+        if said is not None:
+            yield Problem(
+                "AGT254",
+                f"this loosens what is in force without it: {said}",
+                place,
+                hint="only a mode should have rules of its own; to ask less, write set.auto_answers.add",
+                severity="warning",
+            )
