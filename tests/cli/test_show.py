@@ -115,3 +115,26 @@ def test_a_ceiling_is_shown_as_what_it_is(
     monkeypatch.setenv("AGENTOML_POLICY", "policy.toml")
     assert main(["show", "team.toml"]) == 0
     assert '# policy.models = ["sonnet"]  # policy.toml:3' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["nope.toml", "preset:nope"])
+def test_of_a_file_that_is_not_there_only_that_is_told(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", name]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("error[AGT") and name.removeprefix("preset:") in err
+
+
+def test_sets_that_are_added_to_the_default_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("more.toml").write_text('schema = 1\nagent.permissions.add = ["no-changes"]\n', encoding="utf-8")
+    assert main(["show", "more.toml", "agent.permissions"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == '[agent.permissions]\nadd = ["no-changes"]  # more.toml:2; beneath: the default ["standard"]\n'
+
+
+def test_sets_that_are_added_to_given_ones_are_one_list(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("base.toml").write_text('schema = 1\nagent.permissions = ["everything"]\n', encoding="utf-8")
+    more = 'schema = 1\nextends = ["base.toml"]\nagent.permissions.add = ["no-changes"]\n'
+    Path("more.toml").write_text(more, encoding="utf-8")
+    assert main(["show", "more.toml", "agent.permissions"]) == 0
+    assert 'permissions = ["everything", "no-changes"]' in (shown := capsys.readouterr().out)
+    assert "the default" not in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from agentoml.cli.choosing import add_settings, chosen, names_a_configuration, not_empty, tell_of_trust
@@ -17,9 +17,14 @@ from agentoml.config.origins import Leaf, Said, provenance
 from agentoml.config.parse import Included
 from agentoml.config.policy import policy_lines
 from agentoml.config.problems import Path, did_you_mean, dotted, quoted, render_text
+from agentoml.snapshot.patches import NOT_GIVEN_PERMISSIONS
 
 EXIT_PROBLEMS = 2
 LONGEST = 60
+UNSAID: Mapping[Path, list[str]] = {
+    ("agent", "permissions", edit): list(NOT_GIVEN_PERMISSIONS) for edit in ("add", "remove")
+}
+"""Edits of a list that no file gives, and what they edit."""
 
 
 def main(args: list[str]) -> int:
@@ -28,6 +33,9 @@ def main(args: list[str]) -> int:
     config, key = _told_apart(arguments.words)
     reading = with_catalogs(layers.read(chosen(config, arguments.settings)))
     merged = merge.merge(parse.parse_all(reading))
+    if any(text.layer == "named" and text.problems and not text.content for text in reading.texts):
+        print(render_text(merged.problems), file=sys.stderr)
+        return EXIT_PROBLEMS
     under = key_path(key) if key is not None else ()
     found = provenance(merged, under) if under is not None else []
     if not found and not merged.problems:
@@ -91,7 +99,8 @@ def _where(leaf: Leaf) -> str:
     won, *lost = leaf.said
     own = f" says {_short(won.value)}" if won.value != leaf.value and won.value is not None else ""
     beneath = "".join(f"; beneath: {_place(one)} {_short(one.value)}" for one in lost if leaf.value != {})
-    return f"{_place(won)}{own}{beneath}"
+    unsaid = f"; beneath: the default {inline(UNSAID[leaf.path])}" if leaf.path in UNSAID else ""
+    return f"{_place(won)}{own}{beneath}{unsaid}"
 
 
 def _place(said: Said) -> str:
