@@ -78,6 +78,18 @@ async def test_a_path_that_no_file_system_has_is_a_problem_and_its_repair_is_see
         await shows(store, "one", "two")
 
 
+async def test_a_directory_in_the_place_of_the_file_is_a_problem_and_its_repair_is_seen(config: Path) -> None:
+    async with watched(config, deaf) as store:
+        config.unlink()
+        config.mkdir()
+        await record(store, "rejected")
+        while config / "agent.toml" not in store.files:  # between the two there was nothing at all
+            await store.reload("file")
+        config.rmdir()
+        config.write_text(agent("one", "two"))
+        await shows(store, "one", "two")
+
+
 async def test_r25_files_in_directories_made_all_at_once_are_seen(tmp_path: Path) -> None:
     config = tmp_path / "d199" / "agent.toml"
     async with watched(config) as store:

@@ -183,6 +183,8 @@ class _Reader:
         preset = _preset(name)
         path = preset or _configuration(absolute(name))
         called = name if preset or path == absolute(name) else beside(f"{name}/", path.name)
+        if called != name and not os.path.lexists(path):
+            self.look_for(path.parent)  # a file may come in the place of an empty directory
         self.expand(self.text(called, path, layer, root=root), (), root)
 
     def project(self, root: Path) -> Project | None:
