@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from agentoml.config.schema import Provider
 from agentoml.config.secrets import Vault, seems_there
@@ -22,25 +22,38 @@ def with_credentials(providers: Mapping[str, Provider]) -> frozenset[str]:
     )
 
 
+DECLARATIONS_KEPT = 2
+"""Of one provider: what new turns go by, and what those go by that began before a reload."""
+
+
+@frozen(eq=False)
+class _Open:
+    declared: Provider
+    adapter: Adapter
+
+
 @define(eq=False)
 class Providers:
-    """Open adapters by provider. One that was declared anew is opened anew; turns keep the one they have."""
+    """Open adapters by provider. One that was declared anew is opened anew, beside the one before it: turns that began
+    before go on by that. Each of the two keeps the `concurrency` that it was declared with.
+    """
 
     _vault: Vault = field(factory=Vault)
-    _open: dict[str, tuple[Provider, Adapter]] = field(factory=dict)
+    _open: dict[str, tuple[_Open, ...]] = field(factory=dict)
     _closing: set[asyncio.Task[None]] = field(factory=set)
     _warming: asyncio.Task[None] | None = None
 
     def adapter(self, name: str, provider: Provider) -> Adapter:
         """Return the adapter of a provider as declared."""
-        known = self._open.get(name)
-        if known is not None and known[0] == provider:
-            return known[1]
-        adapter = open_adapter(name, provider, self._vault.resolve)
-        self._open[name] = (provider, adapter)
-        if known is not None:
-            self._close_later(known[1])
-        return adapter
+        known = self._open.get(name, ())
+        used = next((one for one in known if one.declared == provider), None)
+        if used is None:
+            used = _Open(provider, open_adapter(name, provider, self._vault.resolve))
+        last_used_first = (used, *(one for one in known if one is not used))
+        self._open[name] = last_used_first[:DECLARATIONS_KEPT]
+        for one in last_used_first[DECLARATIONS_KEPT:]:
+            self._close_later(one.adapter)
+        return used.adapter
 
     def warm(self, provider: Provider) -> None:
         """Begin to import what a provider's adapter takes seconds to import. Only a model call waits for it."""
@@ -52,8 +65,9 @@ class Providers:
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.wait((self._warming,))
-        for _, adapter in self._open.values():
-            await adapter.aclose()
+        for known in self._open.values():
+            for one in known:
+                await one.adapter.aclose()
         self._open.clear()
         await asyncio.gather(*self._closing)
         await close_shared()
