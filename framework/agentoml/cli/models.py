@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
+from agentoml.cli.building import built_or_told
+from agentoml.cli.choosing import add_configuration
 from agentoml.cli.columns import columns
 from agentoml.config.merge import merge
 from agentoml.config.parse import parse_all
-from agentoml.config.problems import render_text
 from agentoml.config.schema import Model
 from agentoml.config.structure import structure
 from agentoml.session.providers import with_credentials
-from agentoml.snapshot.build import Built, build
+from agentoml.snapshot.build import Built
 from agentoml.snapshot.resolve import ClientFacts, resolve
 from agentoml.snapshot.selections import Selections
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
@@ -31,10 +30,8 @@ RIGHT = frozenset({4, 6, 7})
 def main(args: list[str]) -> int:
     """Print the models; return 0, or 2 if the configuration can't be used."""
     arguments = _arguments().parse_args(args)
-    built = build(chosen(arguments.config, arguments.settings))
-    tell_of_trust(built.reading)
+    built = built_or_told(arguments)
     if built.snapshot is None:
-        print(render_text(built.problems), file=sys.stderr)
         return EXIT_PROBLEMS
     models = list(_models(built, built.snapshot))
     if arguments.format == "json":

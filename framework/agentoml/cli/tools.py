@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentoml.cli.choosing import add_configuration, chosen, tell_of_trust
+from agentoml.cli.building import built_or_told
+from agentoml.cli.choosing import add_configuration
 from agentoml.cli.columns import columns
-from agentoml.config.problems import render_text
 from agentoml.session.providers import with_credentials
 from agentoml.session.sessions import Sessions
 from agentoml.session.toolbox import toolbox
-from agentoml.snapshot.build import build
 from agentoml.snapshot.resolve import ClientFacts
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.built_in import built_in_tools
@@ -45,10 +44,8 @@ class Found(NamedTuple):
 def main(args: list[str]) -> int:
     """Print the tools; return 0, 1 if a server could not be started, 2 if the configuration can't be used."""
     arguments = _arguments().parse_args(args)
-    built = build(chosen(arguments.config, arguments.settings))
-    tell_of_trust(built.reading)
+    built = built_or_told(arguments)
     if built.snapshot is None:
-        print(render_text(built.problems), file=sys.stderr)
         return EXIT_PROBLEMS
     logging.getLogger("agentoml.mcp").addHandler(logging.NullHandler())  # what it says is said below
     found = asyncio.run(_find(built.snapshot))
