@@ -169,7 +169,7 @@ class Agent:
         """Return what serves a session's directory: of a project with files of its own one for itself."""
         here = in_directory(self.config, cwd)
         if here.project not in self._servings:
-            serving = Serving(Store(here), self.client, self.vault)
+            serving = Serving(Store(here, beside=self._servings[None].store), self.client, self.vault)
             for _ in self._running_turns():
                 serving.store.turn_began()
             self._servings[here.project] = serving

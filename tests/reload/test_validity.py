@@ -240,3 +240,23 @@ async def test_what_a_turn_broke_is_asked_about_when_it_is_repaired_and_widens(c
         store.found_unchanged()
         config.write_text(wide)
         await record(store, "applied", after=last(store))
+
+
+async def test_what_the_store_beside_has_logged_is_not_logged_again(
+    config: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each project with files of its own has a store; what is wrong with the named file is the same in all of them."""
+    project = config.parent / "project"
+    project.mkdir()
+    (project / "agent.toml").write_text("schema = 1\n", encoding="utf-8")
+    config.write_text(BROKEN, encoding="utf-8")
+    alone = Store(Chosen(config))
+    await alone.reload("start")
+    logged = caplog.text
+    assert "no session can be opened" in logged
+    beside = Store(Chosen(config, project=project), beside=alone)
+    await beside.reload("start")
+    assert beside.problems == alone.problems and caplog.text == logged
+    config.write_text(BROKEN.replace("[models.two", "[models.three"), encoding="utf-8")
+    await beside.reload("file")
+    assert caplog.text != logged, "what is new is logged"

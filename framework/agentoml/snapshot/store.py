@@ -63,10 +63,12 @@ RecordListener = Callable[[Record], None]
 class Store:
     """One configuration in this process. `current` is None as long as it has never been valid.
 
-    `held` is what the files say where it widens and the user has not confirmed it.
+    `held` is what the files say where it widens and the user has not confirmed it. `beside`: the one of the same
+    configuration without the project; what that one has logged is not logged again.
     """
 
     config: Configuration
+    beside: Store | None = None
     current: Snapshot | None = None
     generation: int = 0
     problems: tuple[Problem, ...] = ()
@@ -178,6 +180,9 @@ class Store:
             self._next = None  # who asks from now on means the files as they are from now on
             started = time.perf_counter()
             built = await self._build_from_quiet_files(patient=trigger == "file")
+            if built.problems and self.beside is not None:
+                async with self.beside._one_at_a_time:
+                    pass  # what that one is about to log is not news
             record = await self._publish(self._take(built, trigger, started))
             if record.state == "applied":
                 self._keep_soon(built.reading)
@@ -261,13 +266,17 @@ class Store:
 
     def _reject(self, built: Built) -> None:
         """Go on with the last good configuration: the one in force, or after a start the one kept on disk."""
-        for problem in built.problems:
+        logged = self.beside.problems if self.beside is not None else ()
+        news = [problem for problem in built.problems if problem not in logged]
+        for problem in news:
             logger.error("%s", problem.one_line())
         if self.current is None:
             reading = last_good.recall(self.config)
             recalled = build_kept(reading, self.config) if reading is not None else None
             if recalled is not None and recalled.snapshot is not None:
                 self._swap(recalled)
+        if not news and self.beside is not None and (self.current is None) == (self.beside.current is None):
+            return
         if self.current is not None:
             logger.error("the last good configuration stays in force until the files are repaired")
         else:
