@@ -28,7 +28,7 @@ class Answers:
 
     config: Chosen
     servings: Callable[[], Iterable[Serving]]
-    _reloading: asyncio.Future[list[Record]] | None = None
+    _reloading: asyncio.Task[list[Record]] | None = None
 
     async def answer(self, question: Json) -> Json:
         """Answer `{"command": "status"}`, or "reload" with `dryRun` or `wait`."""
@@ -40,7 +40,7 @@ class Answers:
             case {"command": "reload", "wait": True}:
                 served = map(record_json, await self._reload())
             case {"command": "reload"}:
-                self._reloading = self._reload()
+                self._reloading = asyncio.create_task(self._reload())
                 served = ({"state": "begun"} for _ in self.servings())
             case _:
                 return {"error": "there are the commands status and reload"}
@@ -53,8 +53,8 @@ class Answers:
             "served": [{"project": project, **one} for project, one in zip(projects, served, strict=False)],
         }
 
-    def _reload(self) -> asyncio.Future[list[Record]]:
-        return asyncio.gather(*(serving.store.reload("request") for serving in self.servings()))
+    async def _reload(self) -> list[Record]:
+        return await asyncio.gather(*(serving.store.reload("request") for serving in self.servings()))
 
 
 def _project(store: Store) -> str | None:
