@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import Iterator, Mapping
@@ -192,6 +193,7 @@ class Agent:
 
     async def _open_control(self) -> None:
         await self._servings[None].loaded()
+        gc.freeze()  # what was imported stays: no search for cycles need look at it again, and stop a turn for that
         await self.control.open()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +85,21 @@ def build(config: layers.Configuration, files: tuple[Path, ...] = (), before: In
             unread, seen = seen, fingerprint(reading.files)
             if seen == unread:
                 break
-        return evolve(build_reading(reading, before), seen=seen)
+        with _no_collection():
+            return evolve(build_reading(reading, before), seen=seen)
     except Exception:
         logger.exception("a fault of this program")
         return Built(problems=(FAULT,), seen=seen)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Search for no cycles meanwhile: what is built is there to stay, and a search stops the event loop too."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Built:
