@@ -33,7 +33,10 @@ def inline(value: Any) -> str:
             return f"[{', '.join(map(inline, value))}]"
 
 
+ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
 def string(text: str) -> str:
     """Return a text in double quotes, as TOML writes it."""
-    escaped = (f"\\u{ord(char):04x}" if char < " " or char in '"\\\x7f' else char for char in text)
+    escaped = (ESCAPES.get(char) or (f"\\u{ord(char):04x}" if char < " " or char == "\x7f" else char) for char in text)
     return f'"{"".join(escaped)}"'
