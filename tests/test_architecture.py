@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,12 @@ START_UP = {
     "assets",
     "initialize",
     "config.problems",
+    "config.texts",
+    "config.documents",
     "config.layers",
     "config.parse",
     "config.merge",
+    "config.edits",
     "wire.messages",
     "wire.methods",
     "wire.handshake",
@@ -87,6 +91,27 @@ def test_a_module_imports_only_from_rows_above_its_own(module: Path) -> None:
                 continue
             if parts[0] == "agentoml" and len(parts) > 1 and parts[1] in ROW_OF and parts[1] != own:
                 assert ROW_OF[parts[1]] < ROW_OF[own], f"{place(module)} imports {name}"
+
+
+def for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def needed(module: Path) -> set[str]:
+    """The modules of the package that this one imports when it runs, at its top or within a function."""
+    whole = tree(module)
+    unneeded = {id(inner) for node in ast.walk(whole) if for_type_checkers(node) for inner in ast.walk(node)}
+    named = set()
+    for node in ast.walk(whole):
+        if id(node) not in unneeded:
+            named.update(imported(node))
+            if isinstance(node, ast.ImportFrom):
+                named.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return {name.removeprefix("agentoml.") for name in named} & {place(other) for other in MODULES}
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    graphlib.TopologicalSorter({place(module): needed(module) for module in MODULES}).prepare()
 
 
 @pytest.mark.parametrize("module", MODULES, ids=place)

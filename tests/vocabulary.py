@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import attrs
 from hypothesis import strategies as st
 
-from agentoml.config.structure import members
+from agentoml.config.structuring.converter import members
 from agentoml.config.vocabulary.notation import Duration, ListEdit, Patterns, Secret, TextFile
 
 NAMES = st.sampled_from(["a", "b", "plan", "mode", "model", "one", "x/y", "remove", "add", "*", "", " a", "é"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from processes import row
 
-from agentoml.config import parse
+from agentoml.config import documents
 from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.layers import read
 from agentoml.snapshot.build import build_reading
@@ -54,7 +54,7 @@ def bare_model(number: int) -> str:
 
 def compile_once(config: Path, models: int) -> float:
     """Return the seconds of CPU from files to a snapshot, with nothing remembered from before."""
-    parse.document.cache_clear()
+    documents.document.cache_clear()
     gc.collect()
     started = time.process_time()
     built = build_reading(with_catalogs(read(config)))

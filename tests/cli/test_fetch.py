@@ -18,6 +18,7 @@ import pytest
 from agentoml.cli.check import check
 from agentoml.cli.main import main
 from agentoml.config import layers
+from agentoml.config.texts import Reading
 
 TEAM = 'schema = 1\nextends = ["parts/models.toml"]\n[agent]\ntitle = "Team"\ninstructions = { file = "prompt.md" }\n'
 FILES = {
@@ -76,7 +77,7 @@ def codes() -> list[str]:
     return [problem.code for problem in check("agent.toml").problems]
 
 
-def named(reading: layers.Reading) -> list[str]:
+def named(reading: Reading) -> list[str]:
     return [text.name for text in reading.texts[1:]]
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config.parse import Included, Text, parse
+from agentoml.config.parse import parse
 from agentoml.config.problems import Problem
+from agentoml.config.texts import Included, Text
 
 
 def text(content: str | bytes, **included: str) -> Text:

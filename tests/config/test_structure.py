@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from agentoml.config import schema
 from agentoml.config.layers import read
 from agentoml.config.merge import merge
-from agentoml.config.parse import Text, parse, parse_all
+from agentoml.config.parse import parse, parse_all
 from agentoml.config.problems import CODES, Problem
-from agentoml.config.structure import converter, structure
+from agentoml.config.structure import structure
+from agentoml.config.structuring.converter import converter
+from agentoml.config.texts import Text
 from agentoml.config.vocabulary.notation import ListEdit, Secret, TextFile
 from agentoml.config.vocabulary.profile import ProfileKeys
 from agentoml.errors import ConfigError

@@ -14,10 +14,9 @@ from agentoml.cli.columns import columns
 from agentoml.config import layers, merge, parse
 from agentoml.config.catalogs.lists import fetched_at
 from agentoml.config.catalogs.reading import with_catalogs
-from agentoml.config.catalogs.tables import catalog_table
 from agentoml.config.diagnostics.locate import locate
-from agentoml.config.parse import CatalogText
 from agentoml.config.problems import render_text
+from agentoml.config.texts import CatalogText
 from agentoml.errors import ConfigError
 
 EXIT_PROBLEMS = 2
@@ -87,7 +86,7 @@ def _row(catalog: CatalogText) -> _Row:
 
 
 def _count(catalog: CatalogText) -> int:
-    models = catalog_table(catalog).values.get("models")
+    models = parse.parse_catalog(catalog).values.get("models")
     return len(models) if isinstance(models, dict) else 0
 
 

@@ -18,11 +18,13 @@ from agentoml.config.catalogs.files import catalog_file, differences, is_ours, w
 from agentoml.config.catalogs.lists import provided_models
 from agentoml.config.catalogs.reading import bundled_list
 from agentoml.config.diagnostics.locate import located
+from agentoml.config.origins import origins
 from agentoml.config.policy import ceilings
 from agentoml.config.problems import did_you_mean, quoted
 from agentoml.config.schema import Catalog, Config
 from agentoml.config.secrets import resolve_secret
 from agentoml.config.structure import structure
+from agentoml.config.texts import Merged
 from agentoml.config.write import replace_file
 from agentoml.errors import AgentomlError
 from agentoml.snapshot.ceiling import ceiling_of
@@ -70,7 +72,7 @@ def sync(config: layers.Chosen, names: list[str]) -> int:
     return asyncio.run(_sync_all(declared, merged, wanted))
 
 
-async def _sync_all(config: Config, merged: merge.Merged, names: list[str]) -> int:
+async def _sync_all(config: Config, merged: Merged, names: list[str]) -> int:
     """Write the catalogs at the same time; return the exit code."""
     done = await asyncio.gather(*(_sync_one(config, merged, name) for name in names), return_exceptions=True)
     failed = False
@@ -85,7 +87,7 @@ async def _sync_all(config: Config, merged: merge.Merged, names: list[str]) -> i
     return EXIT_FAILED if failed else 0
 
 
-async def _sync_one(config: Config, merged: merge.Merged, name: str) -> str:
+async def _sync_one(config: Config, merged: Merged, name: str) -> str:
     """Write one catalog and return what became of it, in a sentence.
 
     Raises:
@@ -106,7 +108,7 @@ async def _sync_one(config: Config, merged: merge.Merged, name: str) -> str:
     return f"{_counted(models)} written to {shown}{f' ({told})' if told else ''}{hint}"
 
 
-def _task(name: str, catalog: Catalog, merged: merge.Merged) -> _Task:
+def _task(name: str, catalog: Catalog, merged: Merged) -> _Task:
     if isinstance(catalog.file, str):
         return _Task(name, catalog, Path(catalog.file).expanduser(), named=True)
     folder = _folder(merged, name)
@@ -124,9 +126,9 @@ def _hint(task: _Task) -> str:
     return whole + ("" if task.named else unnamed)
 
 
-def _folder(merged: merge.Merged, name: str) -> Path | None:
+def _folder(merged: Merged, name: str) -> Path | None:
     """Return the folder of the file that declares a catalog; None where that is shipped."""
-    for origin in merge.origins(merged, ("catalogs", name)):
+    for origin in origins(merged, ("catalogs", name)):
         path = origin.text.path
         if path is not None and not path.is_relative_to(assets.folder("configs")):
             return path.parent
@@ -148,7 +150,7 @@ def _before(file: Path) -> bytes:
     return content
 
 
-async def _models(catalog: Catalog, config: Config, merged: merge.Merged) -> tuple[Mapping[str, Any], str]:
+async def _models(catalog: Catalog, config: Config, merged: Merged) -> tuple[Mapping[str, Any], str]:
     """Return the models of a list, and in a line where they are from."""
     if catalog.bundled is not None:
         served = litellm_names(merged.table.get("providers", {}))

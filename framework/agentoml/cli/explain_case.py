@@ -9,10 +9,11 @@ from attrs import frozen
 
 from agentoml.cli.choosing import chosen, tell_of_trust
 from agentoml.config.diagnostics.locate import locate
-from agentoml.config.merge import Merged, merge
+from agentoml.config.merge import merge
 from agentoml.config.parse import parse_all
 from agentoml.config.problems import Path, Problem, quoted, render_text
 from agentoml.config.structure import structure
+from agentoml.config.texts import Merged
 from agentoml.session.providers import with_credentials
 from agentoml.snapshot.build import build
 from agentoml.snapshot.link import Linked, link

@@ -13,10 +13,10 @@ from agentoml.config import layers, merge, parse
 from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.inline import inline
 from agentoml.config.layering.settings import key_path
-from agentoml.config.origins import Leaf, Said, provenance
-from agentoml.config.parse import Included
 from agentoml.config.policy import policy_lines
 from agentoml.config.problems import Path, did_you_mean, dotted, quoted, render_text
+from agentoml.config.provenance import Leaf, Said, provenance
+from agentoml.config.texts import Included, Merged
 from agentoml.snapshot.patches import NOT_GIVEN_PERMISSIONS
 
 EXIT_PROBLEMS = 2
@@ -59,7 +59,7 @@ def _told_apart(words: list[str]) -> tuple[str | None, str | None]:
     return config, key
 
 
-def _instead(key: str, merged: merge.Merged) -> str:
+def _instead(key: str, merged: Merged) -> str:
     """Return what was probably meant by a key that is not there."""
     table: Any = merged.table
     path = key_path(key) or ()

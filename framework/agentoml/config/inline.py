@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from agentoml.config.parse import Included
 from agentoml.config.problems import dotted
+from agentoml.config.texts import Included
 
 
 def inline(value: Any) -> str:

@@ -1,48 +1,21 @@
-"""Tables -> one table (L1 to L5), and for each key of it the texts that say something about it.
+"""Tables -> one table (L1 to L5).
 
 Tables merge deep, everything else replaces. `x.add` and `x.remove` edit a list that is inherited and wait beside
-one another where none is; `remove = true` deletes what is inherited. Nothing is recorded while merging: who won is
-worked out when somebody asks.
+one another where none is; `remove = true` deletes what is inherited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from agentoml.config.edits import both_edits, edited, is_edit
 from agentoml.config.layering.destinations import leads_elsewhere, secrets_left_behind, without_secrets
-from agentoml.config.parse import FREE_KEYS, Table, Text
 from agentoml.config.problems import Path, Problem, did_you_mean, dotted
-
-EDITS = frozenset({"add", "remove"})
+from agentoml.config.texts import FREE_KEYS, Merged, Table
 
 POLICY_LAYERS = frozenset({"user", "policy"})
 """The layers whose `[policy]` counts: the user's own and the administrator's."""
-
-
-class Merged(NamedTuple):
-    """All texts as one table. It is shared: never change it.
-
-    Where `problems` has errors, the table lacks what is broken, and `structure` refuses it. `ceilings` are the texts
-    with a `[policy]` that counts, each for itself: none is merged with anything.
-    """
-
-    table: Mapping[str, Any]
-    tables: tuple[Table, ...]
-    problems: tuple[Problem, ...]
-    ceilings: tuple[Table, ...] = ()
-
-    @property
-    def everything(self) -> Mapping[str, Any]:
-        """All that was said, the ceilings too: what is compared to tell whether anything changed."""
-        return {**self.table, "policy": [table.values for table in self.ceilings]} if self.ceilings else self.table
-
-
-class Origin(NamedTuple):
-    """One text that says something about a key, and the key path there."""
-
-    text: Text
-    path: Path
 
 
 def merge(tables: Sequence[Table]) -> Merged:
@@ -116,9 +89,9 @@ class _Merging:
             if isinstance(below, str):
                 below = [below]
             if isinstance(below, list):
-                return _edited(below, above)
+                return edited(below, above)
             if isinstance(below, dict) and is_edit(below) and FREE_KEYS.isdisjoint(path):
-                return _both_edits(below, above)
+                return both_edits(below, above)
         below = below if isinstance(below, dict) else {}
         elsewhere = leads_elsewhere(below, above, path)
         if elsewhere is None:
@@ -141,89 +114,3 @@ class _Merging:
 
     def _report(self, code: str, message: str, path: Path, hint: str) -> None:
         self.problems.append(Problem(code, message, path, hint=hint, at="key"))
-
-
-def is_edit(value: object) -> bool:
-    """Tell whether this is `x.add = [...]`, `x.remove = [...]` or both."""
-    return isinstance(value, dict) and bool(value) and value.keys() <= EDITS and _all_lists(value.values())
-
-
-def _all_lists(values: Any) -> bool:
-    return all(isinstance(value, list) for value in values)
-
-
-def _edited(below: Sequence[Any], edit: Mapping[str, Any]) -> list[Any]:
-    removed = edit.get("remove", ())
-    kept = [item for item in (*below, *edit.get("add", ())) if item not in removed]
-    return [item for index, item in enumerate(kept) if item not in kept[:index]]
-
-
-def _both_edits(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one edit that does what the two do one after the other."""
-    add = _edited(below.get("add", []), {"add": above.get("add", []), "remove": above.get("remove", [])})
-    remove = [item for item in below.get("remove", []) if item not in above.get("add", [])]
-    remove = _edited(remove, {"add": above.get("remove", [])})
-    return {key: items for key, items in (("add", add), ("remove", remove)) if items}
-
-
-# ----------------------------------------------------------------------------------------------- provenance
-
-
-def origins(merged: Merged, path: Path) -> tuple[Origin, ...]:
-    """Return who says something about a key path: the winner, then the losers, strongest first.
-
-    Where no text has the whole path, those are returned that have the longest part of it: the table in which a key
-    is missing, the list that an item came from.
-    """
-    for length in range(len(path), 0, -1):
-        found = tuple(_origins(merged, path[:length]))
-        if found:
-            return found
-    return ()
-
-
-def _origins(merged: Merged, path: Path) -> Iterator[Origin]:
-    for table in reversed(merged.tables):
-        found, final = _lookup(table.values, path, merged.table)
-        if found is not None:
-            yield Origin(table.text, found)
-        if final:
-            return
-
-
-def _lookup(values: Mapping[str, Any], path: Path, merged: Mapping[str, Any]) -> tuple[Path | None, bool]:
-    """Return the path of this key in one text, and whether nothing beneath this text counts any more."""
-    here: Any = values
-    whole: Any = merged
-    found: Path = ()
-    for part in path:
-        whole = _child(whole, part)
-        if isinstance(part, int):
-            place = _item(here, whole)
-            if place is None:
-                return None, False
-            found += place
-            here = whole
-        elif isinstance(here, dict) and part in here:
-            found += (part,)
-            here = here[part]
-            if isinstance(here, dict) and here.get("remove") is True:
-                return None, True
-        else:
-            return None, not isinstance(here, dict)
-    return found, False
-
-
-def _child(value: Any, part: str | int) -> Any:
-    if isinstance(part, int):
-        return value[part] if isinstance(value, list) and part < len(value) else None
-    return value.get(part) if isinstance(value, dict) else None
-
-
-def _item(here: Any, item: Any) -> Path | None:
-    """Return where a list, or an edit of it, has the item."""
-    if isinstance(here, list):
-        return (here.index(item),) if item in here else None
-    if is_edit(here) and item in here.get("add", ()):
-        return ("add", here["add"].index(item))
-    return () if isinstance(here, str) and here == item else None

@@ -1,83 +1,77 @@
-"""Provenance: each leaf of the merged table, with everybody who said something about it (L10). Secrets are masked."""
+"""Key path -> the texts that say something about it. Nothing is recorded while merging: it is worked out when asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from agentoml.config.diagnostics.locate import is_secret, place
-from agentoml.config.merge import Merged, Origin, origins
-from agentoml.config.parse import Layer, Text
-from agentoml.config.problems import Path, Problem
-
-MASK = "(not shown)"
+from agentoml.config.edits import is_edit
+from agentoml.config.problems import Path
+from agentoml.config.texts import Merged, Text
 
 
-class Said(NamedTuple):
-    """What one text says about a key, and where. A value that nobody wrote there is None."""
+class Origin(NamedTuple):
+    """One text that says something about a key, and the key path there."""
 
-    layer: Layer
-    file: str
-    line: int
-    column: int
-    value: Any
-
-
-class Leaf(NamedTuple):
-    """One key of the effective configuration: the value that is in force, and who said something, the winner first."""
-
+    text: Text
     path: Path
-    value: Any
-    said: tuple[Said, ...]
 
 
-def provenance(merged: Merged, under: Path = ()) -> list[Leaf]:
-    """Return the leaves of the effective configuration that lie at or under a key, in order."""
-    wanted = ((path, value) for path, value in leaves(merged.table) if path[: len(under)] == under)
-    found = [(path, value, origins(merged, path)) for path, value in wanted]
-    places = _places(origin for _, _, said in found for origin in said)
-    values = {table.text.name: table.values for table in merged.tables}
-    return [
-        Leaf(path, _masked(path, value), tuple(_said(one, path, values[one.text.name], places) for one in said))
-        for path, value, said in found
-    ]
+def origins(merged: Merged, path: Path) -> tuple[Origin, ...]:
+    """Return who says something about a key path: the winner, then the losers, strongest first.
+
+    Where no text has the whole path, those are returned that have the longest part of it: the table in which a key
+    is missing, the list that an item came from.
+    """
+    for length in range(len(path), 0, -1):
+        found = tuple(_origins(merged, path[:length]))
+        if found:
+            return found
+    return ()
 
 
-def leaves(table: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield what is no table itself, and tables without anything in them, each with its key path."""
-    for key, value in table.items():
-        if isinstance(value, dict) and value:
-            yield from leaves(value, (*path, key))
+def _origins(merged: Merged, path: Path) -> Iterator[Origin]:
+    for table in reversed(merged.tables):
+        found, final = _lookup(table.values, path, merged.table)
+        if found is not None:
+            yield Origin(table.text, found)
+        if final:
+            return
+
+
+def _lookup(values: Mapping[str, Any], path: Path, merged: Mapping[str, Any]) -> tuple[Path | None, bool]:
+    """Return the path of this key in one text, and whether nothing beneath this text counts any more."""
+    here: Any = values
+    whole: Any = merged
+    found: Path = ()
+    for part in path:
+        whole = _child(whole, part)
+        if isinstance(part, int):
+            place = _item(here, whole)
+            if place is None:
+                return None, False
+            found += place
+            here = whole
+        elif isinstance(here, dict) and part in here:
+            found += (part,)
+            here = here[part]
+            if isinstance(here, dict) and here.get("remove") is True:
+                return None, True
         else:
-            yield (*path, key), value
+            return None, not isinstance(here, dict)
+    return found, False
 
 
-def _said(origin: Origin, path: Path, values: Mapping[str, Any], places: Mapping[Any, tuple[int, int]]) -> Said:
-    value: Any = values
-    for part in origin.path:
-        value = value[part]
-    return Said(origin.text.layer, origin.text.name, *places[origin.text.name, origin.path], _masked(path, value))
+def _child(value: Any, part: str | int) -> Any:
+    if isinstance(part, int):
+        return value[part] if isinstance(value, list) and part < len(value) else None
+    return value.get(part) if isinstance(value, dict) else None
 
 
-def _places(wanted: Iterable[Origin]) -> dict[tuple[str, Path], tuple[int, int]]:
-    """Return line and column of each origin, all of a text at once."""
-    by_text: dict[str, dict[Path, Text]] = {}
-    for origin in wanted:
-        by_text.setdefault(origin.text.name, {})[origin.path] = origin.text
-    found = {}
-    for name, here in by_text.items():
-        problems = place([Problem("", "", path, at="key") for path in here], next(iter(here.values())))
-        found.update({(name, path): (one.line, one.column) for path, one in zip(here, problems, strict=True)})
-    return found
-
-
-def _masked(path: Path, value: Any) -> Any:
-    """Return a value without what may be a secret."""
-    if isinstance(value, str):
-        user = value.partition("://")[2].partition("/")[0]
-        return MASK if is_secret(path) or "@" in user else value
-    if isinstance(value, list):
-        return [_masked(path, item) for item in value]
-    if isinstance(value, dict):
-        return {key: _masked((*path, key), inner) for key, inner in value.items()}
-    return value
+def _item(here: Any, item: Any) -> Path | None:
+    """Return where a list, or an edit of it, has the item."""
+    if isinstance(here, list):
+        return (here.index(item),) if item in here else None
+    if is_edit(here) and item in here.get("add", ()):
+        return ("add", here["add"].index(item))
+    return () if isinstance(here, str) and here == item else None

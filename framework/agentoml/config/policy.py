@@ -9,13 +9,12 @@ from attrs import frozen
 
 from agentoml.config.diagnostics.locate import place
 from agentoml.config.inline import inline
-from agentoml.config.merge import Merged
-from agentoml.config.origins import leaves
-from agentoml.config.parse import Text
 from agentoml.config.problems import Problem, did_you_mean, dotted, quoted
+from agentoml.config.provenance import leaves
 from agentoml.config.schema import Config, PermissionSet, Policy
-from agentoml.config.structure import converter
+from agentoml.config.structuring.converter import converter
 from agentoml.config.structuring.findings import Findings
+from agentoml.config.texts import Merged, Text
 
 
 @frozen

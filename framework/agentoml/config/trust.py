@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from agentoml.config.documents import document
 from agentoml.config.layering.directories import own_folder
 from agentoml.config.layering.files import content_of, real
-from agentoml.config.parse import Text, document
 from agentoml.config.problems import Path as KeyPath
 from agentoml.config.problems import dotted
+from agentoml.config.texts import Text
 
 Kind = Literal["runs", "reaches", "reads", "allows"]
 

@@ -16,6 +16,7 @@ from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.diagnostics.locate import located
 from agentoml.config.policy import ceilings, policy_problems
 from agentoml.config.problems import Problem
+from agentoml.config.texts import Merged, Reading
 from agentoml.errors import ConfigError
 from agentoml.snapshot.ceiling import ceiling_of
 from agentoml.snapshot.clip import under
@@ -48,7 +49,7 @@ class InForce:
 
 
 NOTHING_YET = InForce()
-NOTHING_READ = layers.Reading((), ())
+NOTHING_READ = Reading((), ())
 
 
 @frozen
@@ -59,7 +60,7 @@ class Built:
     `applies_widening`: the user's own file says that nobody needs to be asked. `seen` is from before they were read.
     """
 
-    reading: layers.Reading = NOTHING_READ
+    reading: Reading = NOTHING_READ
     table: Mapping[str, Any] | None = None
     snapshot: Snapshot | None = None
     changes: tuple[Change, ...] = ()
@@ -102,7 +103,7 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Built:
+def build_reading(reading: Reading, before: InForce = NOTHING_YET) -> Built:
     """Compile what was read; where it says what is in force, compile nothing."""
     merged = merge.merge(parse.parse_all(reading))
     table, applies_widening = merged.everything, _applies_widening(merged)
@@ -123,7 +124,7 @@ def build_reading(reading: layers.Reading, before: InForce = NOTHING_YET) -> Bui
     return Built(reading, table, snapshot, changes, applies_widening=applies_widening)
 
 
-def build_kept(reading: layers.Reading, configuration: layers.Configuration) -> Built:
+def build_kept(reading: Reading, configuration: layers.Configuration) -> Built:
     """Compile texts that were kept, under their policies and under today's; nothing while an administrator's is broken.
 
     What the user's own file says today, where it can be understood, is a ceiling over what they had said before. Of a
@@ -140,7 +141,7 @@ def build_kept(reading: layers.Reading, configuration: layers.Configuration) -> 
     return evolve(built, snapshot=under(built.snapshot, ceiling_of(ceilings(today))))
 
 
-def _trusted_today(reading: layers.Reading, configuration: layers.Configuration) -> layers.Reading:
+def _trusted_today(reading: Reading, configuration: layers.Configuration) -> Reading:
     root = configuration.project if isinstance(configuration, layers.Chosen) else None
     own = [text for text in reading.texts if text.layer == "project"]
     if root is None or not own:
@@ -150,7 +151,7 @@ def _trusted_today(reading: layers.Reading, configuration: layers.Configuration)
     return reading._replace(texts=texts, project=project)
 
 
-def _applies_widening(merged: merge.Merged) -> bool:
+def _applies_widening(merged: Merged) -> bool:
     """Return whether the user's own layer says `[reload] widening = "apply"`; no other may say so for them."""
     said = False
     for table in merged.tables:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from agentoml.config.diagnostics.locate import locate, located
-from agentoml.config.merge import Merged, merge
-from agentoml.config.parse import Text, parse
+from agentoml.config.merge import merge
+from agentoml.config.parse import parse
 from agentoml.config.problems import Path, Problem, Related
+from agentoml.config.texts import Merged, Text
 from agentoml.errors import ConfigError
 
 

@@ -16,7 +16,8 @@ from jsonschema import Draft7Validator
 
 from agentoml.config import layers, merge, parse
 from agentoml.config.schema import Config
-from agentoml.config.structure import converter, structure
+from agentoml.config.structure import structure
+from agentoml.config.structuring.converter import converter
 from agentoml.config.structuring.findings import Findings
 from agentoml.config.vocabulary.json_schema import json_schema
 from agentoml.errors import ConfigError

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from agentoml.config.parse import SCHEMA
+from agentoml.config.texts import SCHEMA
 from agentoml.config.write import GENERATED
 
 

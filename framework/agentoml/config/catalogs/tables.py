@@ -5,25 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agentoml.config.documents import document
 from agentoml.config.globs import selects
-from agentoml.config.parse import CatalogText, Table, document, parse
 from agentoml.config.problems import Problem
+from agentoml.config.texts import CatalogText, Table
 
 KEYS = ("schema", "models")
 """What may stand in a catalog's file."""
 
 
-def catalog_table(catalog: CatalogText) -> Table:
-    """Return the models of one catalog that its globs let through. Never raises."""
-    if catalog.source == "file":
-        table = _written(catalog)
-        models = table.values.get("models", {})
-    else:
-        table = Table(catalog.text, {}, catalog.text.problems, "listed")
-        models = _listed(catalog)
+def written_table(catalog: CatalogText, table: Table) -> Table:
+    """Return the models of a catalog's file, parsed as `table`, that the catalog's globs let through."""
+    models = table.values.get("models", {})
+    others = [key for key in document(catalog.text.content).values if key not in KEYS]
+    problems = table.problems
+    if others:
+        from agentoml.config.diagnostics.locate import place
+
+        hint = "it stands in the configuration that names this file"
+        foreign = [
+            Problem("AGT101", f"a catalog has models alone, no `{key}`", (key,), hint=hint, at="key") for key in others
+        ]
+        problems = (*problems, *place(foreign, catalog.text))
+    return Table(table.text, _selected(models, catalog), problems, "written")
+
+
+def listed_table(catalog: CatalogText) -> Table:
+    """Return the models that others list, as far as the catalog's globs let them through. Never raises."""
+    return Table(catalog.text, _selected(_listed(catalog), catalog), catalog.text.problems, "listed")
+
+
+def _selected(models: Any, catalog: CatalogText) -> Mapping[str, Any]:
     if isinstance(models, dict) and not (catalog.include == ("*",) and not catalog.exclude):
         models = {key: entry for key, entry in models.items() if _included(key, catalog)}
-    return table._replace(values={"models": models})
+    return {"models": models}
 
 
 def _included(key: str, catalog: CatalogText) -> bool:
@@ -38,20 +53,6 @@ def _listed(catalog: CatalogText) -> Mapping[str, Any]:
     from agentoml.config.catalogs.lists import provided_models
 
     return provided_models(catalog.listed, catalog.providers[0][1])
-
-
-def _written(catalog: CatalogText) -> Table:
-    table = parse(catalog.text)
-    others = [key for key in document(catalog.text.content).values if key not in KEYS]
-    if not others:
-        return table._replace(catalog="written")
-    from agentoml.config.diagnostics.locate import place
-
-    hint = "it stands in the configuration that names this file"
-    problems = [
-        Problem("AGT101", f"a catalog has models alone, no `{key}`", (key,), hint=hint, at="key") for key in others
-    ]
-    return table._replace(catalog="written", problems=(*table.problems, *place(problems, catalog.text)))
 
 
 def written_first(merged: dict[str, Any], tables: Sequence[Table]) -> dict[str, Any]:

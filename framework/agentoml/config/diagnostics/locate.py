@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from agentoml.config.diagnostics.positions import Positions, Span, positions
 from agentoml.config.diagnostics.syntax import SECRET_KEY, Fault, may_hold_secret
-from agentoml.config.merge import Merged, origins
-from agentoml.config.parse import Text, document
+from agentoml.config.documents import document
+from agentoml.config.origins import origins
 from agentoml.config.problems import Path, Problem, Related
+from agentoml.config.texts import Merged, Text
 from agentoml.errors import ConfigError
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agentoml.config.inline import string
-from agentoml.config.parse import Text
 from agentoml.config.problems import Problem, quoted
+from agentoml.config.texts import Text
 
 OPTION = "--set"
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agentoml.config.merge import Merged, Origin, is_edit, origins
-from agentoml.config.parse import Text
+from agentoml.config.edits import is_edit
+from agentoml.config.origins import Origin, origins
 from agentoml.config.problems import Path, Problem, Related, shown
+from agentoml.config.texts import Merged, Text
 
 
 def disagreements(merged: Merged) -> Iterator[Problem]:

@@ -6,8 +6,8 @@ import datetime
 from collections.abc import Iterable
 from typing import Literal
 
-from agentoml.config.parse import Included
 from agentoml.config.problems import Problem, did_you_mean, quoted
+from agentoml.config.texts import Included
 
 
 class Findings(Exception):

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from agentoml.config.parse import Included
 from agentoml.config.problems import Problem, did_you_mean, shown
 from agentoml.config.structuring.findings import Findings, finding, wrong_type
+from agentoml.config.texts import Included
 from agentoml.config.vocabulary.notation import Duration, ListEdit, Patterns, Secret, TextFile
 
 Hook = Callable[[Any, Any], Any]

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import attrs
 
 from agentoml.config.schema import Config
-from agentoml.config.structure import members
+from agentoml.config.structuring.converter import members
 from agentoml.config.structuring.hooks import DURATION
 from agentoml.config.vocabulary.notation import Duration, ListEdit, Patterns, Secret, TextFile
 

@@ -1,0 +1,78 @@
+"""Bytes -> what they say: TOML 1.0 by tomllib, the same on every Python, with its broken statements left out. Pure."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agentoml.config.problems import Problem
+
+if TYPE_CHECKING:
+    from agentoml.config.diagnostics.syntax import Fault
+
+DEEPEST = 64
+"""How deep values may be nested: whatever reads them afterwards may do so by recursion."""
+
+
+class Document(NamedTuple):
+    """What the bytes alone say: the text, the same with its broken statements blanked, the values, the faults."""
+
+    source: str
+    readable: str
+    values: Mapping[str, Any]
+    faults: tuple[Fault, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def document(content: bytes) -> Document:
+    """Return what the bytes say. Remembered, since a reload reads mostly what was there before."""
+    unreadable = _unreadable(content)
+    if unreadable:
+        return Document("", "", {}, (), (unreadable,))
+    source = content.decode()
+    faults: tuple[Fault, ...] = ()
+    readable = source
+    try:
+        values = tomllib.loads(source)
+    except (ValueError, RecursionError):
+        from agentoml.config.diagnostics.syntax import recover
+
+        values, readable, faults = recover(source)
+    if _deeper_than(DEEPEST, values):
+        too_deep = Problem("AGT015", f"values are nested more than {DEEPEST} deep", line=1, column=1)
+        return Document(source, readable, {}, faults, (too_deep,))
+    return Document(source, readable, values, faults)
+
+
+def _deeper_than(levels: int, values: Mapping[str, Any]) -> bool:
+    inner: list[Any] = [values]
+    for _ in range(levels):
+        inner = [
+            item
+            for outer in inner
+            for item in (outer.values() if type(outer) is dict else outer)
+            if type(item) is dict or type(item) is list
+        ]
+    return bool(inner)
+
+
+def _unreadable(content: bytes) -> Problem | None:
+    utf8 = "save the file as UTF-8 without a byte order mark"
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return Problem("AGT002", "the file is UTF-16, not UTF-8", hint=utf8, line=1, column=1)
+    if content.startswith(b"\xef\xbb\xbf"):
+        return Problem("AGT002", "the file begins with a byte order mark", hint=utf8, line=1, column=1)
+    if not content.strip():
+        return Problem("AGT003", "the file is empty", hint="write at least `schema = 1`")
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode(errors="replace")) + 1
+        message = f"the byte 0x{content[error.start]:02x} is not UTF-8"
+        return Problem("AGT002", message, hint="save the file as UTF-8", line=line, column=column)
+    return None
