@@ -147,6 +147,12 @@ def test_litellm_is_imported_in_one_file_at_most() -> None:
     assert importers <= {"models.litellm"}
 
 
+@pytest.mark.parametrize("module", MODULES, ids=place)
+def test_no_pool_of_threads_is_used_that_would_be_joined_at_exit(module: Path) -> None:
+    for node in ast.walk(tree(module)):
+        assert not (isinstance(node, ast.Attribute) and node.attr in ("to_thread", "run_in_executor"))
+
+
 @pytest.mark.parametrize("name", sorted(START_UP))
 def test_what_answers_initialize_imports_nothing_heavy(name: str) -> None:
     module = PACKAGE / (name.replace(".", "/") + ".py")

@@ -13,6 +13,9 @@ Result = TypeVar("Result")
 USUAL_SWITCH_INTERVAL = sys.getswitchinterval()
 SHORT_SWITCH_INTERVAL = 0.0005
 
+WRITE_SECONDS = 2.0
+"""How long what writes a file may go on once its call is cancelled, so that no half of one is left behind."""
+
 
 @contextmanager
 def giving_way() -> Iterator[None]:
@@ -26,16 +29,18 @@ def giving_way() -> Iterator[None]:
         sys.setswitchinterval(USUAL_SWITCH_INTERVAL)
 
 
-async def in_thread(work: Callable[[], Result], name: str) -> Result:
-    """Run work in a thread of its own and return its result. When the call is cancelled or the agent ends, the thread
-    is left to itself; asyncio's own pool would be joined at exit.
+async def in_thread(work: Callable[[], Result], name: str, *, linger: float = 0.0) -> Result:
+    """Run work in a thread of its own and return its result.
+
+    When the call is cancelled, the work has `linger` seconds to end; then, and when the agent ends, the thread is left
+    to itself. The pool of `asyncio.to_thread` would be joined at exit, however long a file system hangs.
     """
     import asyncio
 
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
 
-    def settle(result: Any, error: Exception | None) -> None:
+    def settle(result: Any, error: BaseException | None) -> None:
         if done.done():
             return
         if error is not None:
@@ -47,7 +52,7 @@ async def in_thread(work: Callable[[], Result], name: str) -> Result:
         result, error = None, None
         try:
             result = work()
-        except Exception as raised:
+        except BaseException as raised:  # whoever waits hears of it; nobody else does
             error = raised
         try:
             loop.call_soon_threadsafe(settle, result, error)
@@ -55,4 +60,13 @@ async def in_thread(work: Callable[[], Result], name: str) -> Result:
             return
 
     threading.Thread(target=run, daemon=True, name=name).start()
-    return await done
+    try:
+        await asyncio.wait((done,))
+        return done.result()
+    except asyncio.CancelledError:
+        if linger:
+            await asyncio.wait((done,), timeout=linger)
+        raise
+    finally:
+        if not done.cancel():
+            done.exception()  # heard of, also where nobody waits for it any more

@@ -168,3 +168,23 @@ async def test_a_server_that_leads_elsewhere_is_not_followed_there_with_the_secr
     assert server.requests[0].headers["x-token"] == MARKERS["server"]
     assert "a redirect" in agent.said(), "neither is a provider that leads elsewhere"
     assert elsewhere.requests == []
+
+
+async def test_a_file_that_never_answers_holds_up_nobody_else_and_not_the_end(tmp_path: Path) -> None:
+    """A named pipe stands for it: that of a password manager that asks its user, or a disk that is not there."""
+    async with http_server.HttpServer(openai.says("Hello.")) as server:
+        config = write(tmp_path, server.url)
+        pipe = tmp_path / "secret" / "key"
+        pipe.unlink()
+        os.mkfifo(pipe)
+        async with agent_process(config, start=start_agentoml, environment=environment(tmp_path)) as agent:
+            session = await agent.new_session(tmp_path)
+            await agent.set(session, "model", "m-file")
+            params = {"sessionId": session["sessionId"], "prompt": [{"type": "text", "text": "hi"}]}
+            waiting = agent.start_request("session/prompt", **params)
+            held_open = await asyncio.to_thread(os.open, pipe, os.O_WRONLY)
+            other = await agent.new_session(tmp_path)
+            await agent.set(other, "model", "m-env")
+            assert (await agent.prompt(other, "hi"))["stopReason"] == "end_turn"
+        os.close(held_open)
+        assert not waiting.done() or (await waiting)["stopReason"] == "cancelled"

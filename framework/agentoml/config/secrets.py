@@ -6,17 +6,19 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import AgentomlError
+from agentoml.threads import in_thread
 
 if TYPE_CHECKING:
     import re
 
-COMMAND_SECONDS = 30.0
+ANSWER_SECONDS = 30.0
+"""How long a file, a command or a keyring may take to give a secret."""
 SHORTEST_MASKED = 6
 """A shorter value is not masked: it would be found everywhere, and protects nothing."""
 MASK = "***"
@@ -125,7 +127,7 @@ async def resolve_secret(secret: Secret, environment: Mapping[str, str] | None =
     if secret.env is not None:
         value, place = os.environ.get(secret.env, ""), f"the environment variable {secret.env}"
     elif secret.file is not None:
-        value, place = _from_file(secret.file), f"the file {secret.file}"
+        value, place = await _from_file(secret.file), f"the file {secret.file}"
     elif secret.command is not None:
         value, place = await _from_command(secret.command, environment), f"the command {secret.command[0]}"
     else:
@@ -146,11 +148,21 @@ def seems_there(secret: Secret) -> bool:
     return True
 
 
-def _from_file(name: str) -> str:
+async def _from_file(name: str) -> str:
+    """Read a file; in a thread, because it may be a pipe of a password manager, or on a disk that is not there."""
+    import asyncio
+
     try:
-        return Path(name).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await in_thread(partial(_content, name), "secret")
+    except TimeoutError:
+        raise SecretMissing(f"the file {name} gave nothing for {ANSWER_SECONDS:.0f} s") from None
+    except (OSError, RuntimeError, UnicodeDecodeError) as error:
         raise SecretMissing(f"the file {name} can't be read: {type(error).__name__}") from None
+
+
+def _content(name: str) -> str:
+    return Path(name).expanduser().read_text(encoding="utf-8")
 
 
 async def _from_command(argv: tuple[str, ...], environment: Mapping[str, str] | None) -> str:
@@ -167,9 +179,9 @@ async def _from_command(argv: tuple[str, ...], environment: Mapping[str, str] | 
     except OSError as error:
         raise SecretMissing(f"the command {argv[0]} can't be started: {error.strerror}") from None
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
+        output, _ = await asyncio.wait_for(process.communicate(), ANSWER_SECONDS)
     except TimeoutError:
-        raise SecretMissing(f"the command {argv[0]} gave nothing for {COMMAND_SECONDS:.0f} s") from None
+        raise SecretMissing(f"the command {argv[0]} gave nothing for {ANSWER_SECONDS:.0f} s") from None
     finally:
         if process.returncode is None:
             process.kill()
@@ -185,9 +197,10 @@ async def _from_keyring(entry: str) -> str:
 
     service, _, user = entry.rpartition("/")
     try:
-        return await asyncio.wait_for(asyncio.to_thread(_password, service, user), COMMAND_SECONDS) or ""
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await in_thread(partial(_password, service, user), "keyring") or ""
     except TimeoutError:
-        raise SecretMissing(f"the keyring gave nothing for {COMMAND_SECONDS:.0f} s") from None
+        raise SecretMissing(f"the keyring gave nothing for {ANSWER_SECONDS:.0f} s") from None
 
 
 def _password(service: str, user: str) -> str | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 from collections.abc import AsyncIterator, Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +18,7 @@ from agentoml.models.api import Api, bearer
 from agentoml.models.failures import garbage
 from agentoml.models.settings import HttpSettings, SecretResolver
 from agentoml.models.urls import parse_url
+from agentoml.threads import WRITE_SECONDS, in_thread
 
 MOST_PAGES = 50
 CONTEXT = ("context_length", "context_window", "max_model_len", "max_context_length", "max_input_tokens")
@@ -45,7 +46,8 @@ async def refresh_list(name: str, provider: Provider, resolve: SecretResolver) -
     if not models:
         raise ModelError("protocol", f"provider {name} lists no models")
     content = dumped(models, provider=name, fetched=datetime.datetime.now(tz=datetime.UTC))
-    await asyncio.to_thread(replace_file, list_file_of(name, provider), content, private=True)
+    keep = partial(replace_file, list_file_of(name, provider), content, private=True)
+    await in_thread(keep, "keep list", linger=WRITE_SECONDS)
     return content
 
 

@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import importlib
 import logging
+from functools import partial
 from pathlib import Path
 
 from attrs import define, field
@@ -68,7 +69,7 @@ class Discovery:
         file = list_file_of(name, provider)
         told = ""
         while True:
-            await asyncio.sleep(self.fresh_seconds - await asyncio.to_thread(_age, file))
+            await asyncio.sleep(self.fresh_seconds - await in_thread(partial(_age, file), "age of a list"))
             try:
                 await listing.refresh_list(name, provider, self.resolve)
                 told = ""

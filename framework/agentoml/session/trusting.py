@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+from functools import partial
 from typing import Any
 
 from attrs import define, field
@@ -15,6 +16,7 @@ from agentoml.errors import ConnectionLost, RemoteError
 from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
 from agentoml.snapshot.store import Record, Store
+from agentoml.threads import WRITE_SECONDS, in_thread
 from agentoml.wire import messages
 
 logger = logging.getLogger("agentoml.trust")
@@ -88,7 +90,8 @@ class Trusting:
         if chosen not in (TRUST, NEVER):
             return
         try:
-            await asyncio.to_thread(trust.record, project, granted=chosen == TRUST)
+            keep = partial(trust.record, project, granted=chosen == TRUST)
+            await in_thread(keep, "keep trust", linger=WRITE_SECONDS)
         except OSError as error:
             logger.error("what you said about %s can't be kept: %s", project.root, error)
             return

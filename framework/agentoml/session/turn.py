@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from attrs import define, field
@@ -25,6 +26,7 @@ from agentoml.session.tool_calls import ToolCalls, UserStopped
 from agentoml.session.toolbox import toolbox
 from agentoml.session.usage import cost_usd
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
+from agentoml.threads import in_thread
 from agentoml.tools.tool import Tool
 from agentoml.wire import messages
 
@@ -97,7 +99,7 @@ class Turn:
         await self.session.servers.settled()
         patterns = self.session.resolved(self.pinned).profile.context_files
         if patterns:
-            self._context = await asyncio.to_thread(read_context_files, patterns, self.session.cwd)
+            self._context = await in_thread(partial(read_context_files, patterns, self.session.cwd), "context files")
         while True:
             self._keep_time(timeout)
             exhausted = self._accounts.exhausted(self._limits())

@@ -8,6 +8,8 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +24,7 @@ from agentoml.snapshot.build import Built, InForce, build, build_kept
 from agentoml.snapshot.diff import Change
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint, settles_in
 from agentoml.snapshot.snapshot import Snapshot
+from agentoml.threads import WRITE_SECONDS, in_thread
 
 logger = logging.getLogger("agentoml.config")
 
@@ -148,7 +151,7 @@ class Store:
 
     async def dry_run(self) -> Built:
         """Return what the files give now, compared with what is in force, and change nothing."""
-        return await asyncio.to_thread(build, self.config, self.files, self._before)
+        return await self._build()
 
     def would_end(self, built: Built) -> State:
         """Return how an attempt that gave this would end now."""
@@ -168,9 +171,10 @@ class Store:
                 await self._recorded.wait()
 
     async def close(self) -> None:
-        """Wait until the last good configuration is on disk."""
+        """Wait until the last good configuration is on disk, within bounds."""
         if self._keeping is not None:
-            await self._keeping
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._keeping, WRITE_SECONDS)
 
     @property
     def _before(self) -> InForce:
@@ -189,11 +193,14 @@ class Store:
                 self._keep_soon(built.reading)
             return record
 
+    async def _build(self) -> Built:
+        return await in_thread(partial(build, self.config, self.files, self._before), "build")
+
     async def _build_from_quiet_files(self, *, patient: bool) -> Built:
         """Build while the files settle; what was written meanwhile is built again, once it is quiet."""
         deadline = time.monotonic() + SETTLE_SECONDS
         while True:
-            built = await asyncio.to_thread(build, self.config, self.files, self._before)
+            built = await self._build()
             if built.problems and patient:
                 await asyncio.sleep(PATIENCE_SECONDS)
             await _settled(built.seen, deadline)
@@ -313,7 +320,7 @@ class Store:
         while self._to_keep is not None:
             reading, self._to_keep = self._to_keep, None
             try:
-                await asyncio.to_thread(last_good.keep, self.config, reading)
+                await in_thread(partial(last_good.keep, self.config, reading), "keep")
             except OSError as error:
                 logger.warning("the last good configuration can't be kept on disk: %s", error)
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from attrs import define
 
 from agentoml.snapshot.fingerprint import fingerprint
 from agentoml.snapshot.mounts import mounts_text, tells_nothing
+from agentoml.threads import in_thread
 
 if TYPE_CHECKING:
     from agentoml.snapshot.store import Store
@@ -41,7 +43,7 @@ Place = tuple[Path, int, int]
 
 async def watchfiles_hints(directories: tuple[Path, ...], hint: Callable[[], None]) -> None:
     """Call `hint` at each event in `directories`, themselves only; what happened is not looked at."""
-    watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
+    watchfiles = await in_thread(partial(importlib.import_module, "watchfiles"), "import watchfiles")
     events = watchfiles.awatch(*directories, step=5, debounce=50, rust_timeout=0, recursive=False, watch_filter=None)
     async for _ in events:
         hint()

@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from agentoml.errors import ToolError
+from agentoml.threads import in_thread
 from agentoml.tools.clipping import fenced
 from agentoml.tools.edits import diff_texts, like_before, replaced
 from agentoml.tools.paths import absolute, glob_regex, walk
@@ -114,9 +115,7 @@ async def _edited(path: str, args: Args, context: ToolContext) -> tuple[str, str
     work = partial(replaced, before, args["old_text"], args["new_text"], every=every, path=path)
     if len(before) < LARGE_TEXT:
         return before, *work()
-    import asyncio
-
-    return before, *(await asyncio.to_thread(work))
+    return before, *(await in_thread(work, "edit"))
 
 
 def _diff(path: str, before: str | None, after: str) -> Content:
@@ -158,12 +157,10 @@ async def read_file(args: Args, context: ToolContext) -> ToolResult:
 
 async def list_files(args: Args, context: ToolContext) -> ToolResult:
     """List the files beneath a directory."""
-    import asyncio
-
     top = absolute(args.get("path") or ".", context.cwd)
     pattern = args.get("pattern")
     depth = int(args.get("depth") or 0) or (None if pattern else 1)
-    return ToolResult(await asyncio.to_thread(_listing, top, pattern, depth))
+    return ToolResult(await in_thread(partial(_listing, top, pattern, depth), "list"))
 
 
 def _listing(top: str, pattern: str | None, depth: int | None) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agentoml.errors import ToolError
+from agentoml.threads import WRITE_SECONDS, in_thread
 from agentoml.tools.paths import absolute
 from agentoml.tools.texts import is_there
 from agentoml.tools.tool import Tool, ToolContext, ToolResult
@@ -18,21 +20,17 @@ Args = Mapping[str, Any]
 
 async def move_file(args: Args, context: ToolContext) -> ToolResult:
     """Move or rename a file or a directory."""
-    import asyncio
-
     source, destination = absolute(args["source"], context.cwd), absolute(args["destination"], context.cwd)
     _not_a_root(source, context, "moved")
-    await asyncio.to_thread(_move, source, destination)
+    await in_thread(partial(_move, source, destination), "move", linger=WRITE_SECONDS)
     return ToolResult(f"Moved {source} to {destination}.")
 
 
 async def delete_file(args: Args, context: ToolContext) -> ToolResult:
     """Delete a file, a link or an empty directory."""
-    import asyncio
-
     path = absolute(args["path"], context.cwd)
     _not_a_root(path, context, "deleted")
-    await asyncio.to_thread(_delete, path)
+    await in_thread(partial(_delete, path), "delete", linger=WRITE_SECONDS)
     return ToolResult(f"Deleted {path}.")
 
 

@@ -7,11 +7,13 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from agentoml.errors import RemoteError, ToolError
+from agentoml.threads import WRITE_SECONDS, in_thread
 from agentoml.tools.paths import is_inside
 
 if TYPE_CHECKING:
@@ -36,11 +38,9 @@ async def read_text(path: str, context: ToolContext, *, line: int | None = None,
         except RemoteError as error:
             if is_inside(path, context.roots):
                 raise ToolError(f"{path} can't be read: {error.message}") from None
-    import asyncio
-
     if line is None and limit is None:
-        return await asyncio.to_thread(_read_whole, path)
-    return await asyncio.to_thread(_read_lines, path, (line or 1) - 1, limit)
+        return await in_thread(partial(_read_whole, path), "read")
+    return await in_thread(partial(_read_lines, path, (line or 1) - 1, limit), "read")
 
 
 async def read_if_there(path: str, context: ToolContext) -> str | None:
@@ -74,9 +74,7 @@ async def write_text(path: str, text: str, context: ToolContext) -> None:
         except RemoteError as error:
             if is_inside(path, context.roots):
                 raise ToolError(f"{path} can't be written: {error.message}") from None
-    import asyncio
-
-    await asyncio.to_thread(_write_local, path, text)
+    await in_thread(partial(_write_local, path, text), "write", linger=WRITE_SECONDS)
 
 
 def is_there(path: str) -> bool:
