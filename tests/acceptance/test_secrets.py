@@ -19,6 +19,8 @@ KINDS = ("env", "file", "command", "keyring")
 
 AGENT = """
 schema = 1
+[agent]
+context_files = ["secret/AGENTS.md"]
 [providers.p-env]
 adapter = "openai"
 base_url = "{url}/env"
@@ -40,7 +42,9 @@ api_key = {{ keyring = "acme/jo" }}
 values_from = "models"
 [mcp.tiny]
 command = ["{python}", "{server}"]
-env = {{ TOKEN = {{ env = "MARKER_SERVER" }}, MANY = {{ file = "{folder}/secret/lines" }} }}
+env.TOKEN = {{ env = "MARKER_SERVER" }}
+env.DESCRIBED = {{ env = "MARKER_HELPER" }}
+env.MANY = {{ file = "{folder}/secret/lines" }}
 [tool_kinds]
 "mcp:tiny/*" = "read"
 """
@@ -64,6 +68,7 @@ def write(folder: Path, url: str) -> Path:
     (secret / "lines").write_text(LINES, encoding="utf-8")
     (secret / "our_keyring.py").write_text(KEYRING.format(password=MARKERS["keyring"]), encoding="utf-8")
     models = "".join(f'[models.m-{kind}]\nprovider = "p-{kind}"\n' for kind in KINDS)
+    (secret / "AGENTS.md").write_text(f"The key is {MARKERS['env']}.", encoding="utf-8")
     config = folder / "agent.toml"
     filled = AGENT.format(url=url, folder=folder, models=models, python=sys.executable, server=SERVER)
     config.write_text(filled, encoding="utf-8")
@@ -77,6 +82,7 @@ def environment(folder: Path) -> dict[str, str]:
         "HOME": str(folder),
         "MARKER_ENV": MARKERS["env"],
         "MARKER_SERVER": MARKERS["server"],
+        "MARKER_HELPER": MARKERS["helper"],
         "PYTHON_KEYRING_BACKEND": "our_keyring.Ours",
         "PYTHONPATH": os.pathsep.join((str(folder / "secret"), os.environ.get("PYTHONPATH", ""))),
     }
@@ -127,6 +133,9 @@ async def test_no_marker_shows_anywhere(tmp_path: Path) -> None:
         assert request.headers["authorization"] == f"Bearer {MARKERS[kind]}", "each secret goes to its own provider"
     told = server.requests[5].json["messages"]
     results = [message["content"] for message in told if message["role"] == "tool"]
+    sent = "\n".join(request.body.decode() for request in server.requests)
+    assert "The key is ***." in sent, "a context file is for the model, and the key in it is not"
+    assert "It is echo***" in sent, "nor is what a server says of its tools"
     assert "our environment can be read" not in results[0]
     assert "inherited: 0" in results[0], "children see no variable that a secret names"
     assert "***" in results[0] and "***" in results[1] and '"TOKEN": "***"' in results[2]
@@ -138,7 +147,7 @@ async def test_no_marker_shows_anywhere(tmp_path: Path) -> None:
         for file in tmp_path.rglob("*")
         if file.is_file() and declared not in file.parents
     ]
-    seen = "\n".join((*map(str, agent.frames), *agent.errors, *results, *commands, *files))
+    seen = "\n".join((*map(str, agent.frames), *agent.errors, sent, *commands, *files))
     assert [marker for marker in (*MARKERS.values(), *LINES.splitlines()) if marker in seen] == []
 
 

@@ -113,7 +113,7 @@ async def test_a_cancelled_call_is_told_to_the_server_which_stays_usable(
 async def test_the_tools_of_a_server_that_dies_disappear(
     servers: McpServers, context: ToolContext, notices: Notices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MY_TOKEN", "hush")
+    monkeypatch.setenv("MY_TOKEN", "hush-hush")
     await ready(servers, tiny=tiny(env={"TOKEN": Secret(env="MY_TOKEN")}))
 
     with pytest.raises(ToolError, match=r"the MCP server tiny ended during the call: crashed with \*{3}"):

@@ -29,7 +29,8 @@ def note(name: str, text: str = "") -> None:
 
 def listed(name: str) -> dict[str, Any]:
     schema = {"type": "object", "properties": {"text": {"type": "string"}}}
-    return {"name": name, "description": f"It is {name}", "inputSchema": schema, "annotations": {"readOnlyHint": True}}
+    description = f"It is {name}{os.environ.get('DESCRIBED', '')}"
+    return {"name": name, "description": description, "inputSchema": schema, "annotations": {"readOnlyHint": True}}
 
 
 def call(id_: Any, name: str, args: dict[str, Any]) -> None:

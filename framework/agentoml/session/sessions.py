@@ -47,7 +47,7 @@ class Sessions:
                 raise InvalidParams("not a directory that exists", path=where, reason="not_a_directory")
         session_id = f"sess_{secrets.token_hex(12)}"
         self._environment.hide_secrets_of(snapshot)
-        surroundings = Surroundings(cwd, (cwd, *additional), self._environment, self._environment.vault.resolve)
+        surroundings = Surroundings(cwd, (cwd, *additional), self._environment, self._environment.vault)
         servers = SessionServers(session_id, client, surroundings, client_servers(params.get("mcpServers") or ()))
         session = Session(
             session_id,

@@ -99,7 +99,8 @@ class Turn:
         await self.session.servers.settled()
         patterns = self.session.resolved(self.pinned).profile.context_files
         if patterns:
-            self._context = await in_thread(partial(read_context_files, patterns, self.session.cwd), "context files")
+            context = await in_thread(partial(read_context_files, patterns, self.session.cwd), "context files")
+            self._context = self.session.environment.vault.masked(context)
         while True:
             self._keep_time(timeout)
             exhausted = self._accounts.exhausted(self._limits())

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from agentoml.config.schema import McpServer
-from agentoml.config.secrets import SecretMissing, resolve_secret
-from agentoml.config.vocabulary.notation import Secret
+from agentoml.config.secrets import SecretMissing, Vault
 from agentoml.errors import ToolError
 from agentoml.threads import giving_way, in_thread
 from agentoml.tools.mcp_stdio import stdio_transport
@@ -31,12 +30,14 @@ CONNECTION_CLOSED = -32000
 
 @frozen
 class Surroundings:
-    """Where servers run: the session's directories and the environment of child processes (no secrets in it)."""
+    """Where servers run: the session's directories and the environment of child processes (no secrets in it); and who
+    resolves secrets and masks them.
+    """
 
     cwd: str
     roots: tuple[str, ...]
     environment: Mapping[str, str]
-    resolve: Callable[[Secret], Awaitable[str]] = resolve_secret
+    vault: Vault = field(factory=Vault)
 
 
 class RunningServer:
@@ -61,7 +62,6 @@ class RunningServer:
         self._wake = asyncio.Event()
         self._stopping = self._gone = self._relist = self._relisting = False
         self._complaints = b""
-        self._secrets: tuple[str, ...] = ()
         self.owner = asyncio.create_task(self._own(), name=f"mcp:{name}")
         self.owner.add_done_callback(self._over)
 
@@ -203,10 +203,8 @@ class RunningServer:
 
     async def _resolved(self, values: Mapping[str, Any]) -> dict[str, str]:
         """Return texts and secrets as texts; only now, because a server that is off has its secrets not read."""
-        resolve = self._surroundings.resolve
-        found = {name: value if isinstance(value, str) else await resolve(value) for name, value in values.items()}
-        self._secrets = tuple(found[name] for name, value in values.items() if not isinstance(value, str))
-        return found
+        resolve = self._surroundings.vault.resolve
+        return {name: value if isinstance(value, str) else await resolve(value) for name, value in values.items()}
 
     async def _list_tools(self) -> bool:
         """List the tools again and tell whether they are others than before; a list that is the same stays the same."""
@@ -218,10 +216,16 @@ class RunningServer:
             cursor = page.next_cursor
             if cursor is None:
                 break
-        found = tools_of(self.name, listed, self.call)
+        found = tuple(map(self._masked, tools_of(self.name, listed, self.call)))
         changed = found != self.tools
         self.tools = found if changed else self.tools
         return changed
+
+    def _masked(self, tool: Tool) -> Tool:
+        """Return a tool as the model and the client are told of it: without the secrets that the server may quote."""
+        masked = self._surroundings.vault.masked
+        parameters = masked(tool.parameters)
+        return evolve(tool, description=masked(tool.description), title=masked(tool.title), parameters=parameters)
 
     async def _list_roots(self, _: Any) -> Any:
         import mcp_types
@@ -242,10 +246,8 @@ class RunningServer:
         self._complaints = (self._complaints + data)[-COMPLAINTS_KEPT:]
 
     def _complaint(self) -> str:
-        """Return the last line that the server complained with, without its secrets."""
-        text = self._complaints.decode("utf-8", "replace")
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
+        """Return the last line that the server complained with, without secrets."""
+        text = self._surroundings.vault.masked(self._complaints.decode("utf-8", "replace"))
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return f": {lines[-1][:300]}" if lines else ""
 
