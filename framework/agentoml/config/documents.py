@@ -1,4 +1,4 @@
-"""Bytes -> what they say: TOML 1.0 by tomllib, the same on every Python, with its broken statements left out. Pure."""
+"""Bytes -> what they say: TOML 1.0 by tomllib, the same on every Python, without its broken statements. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agentoml.config import blocks
 from agentoml.config.problems import Problem
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 DEEPEST = 64
 """How deep values may be nested: whatever reads them afterwards may do so by recursion."""
+
+LONG = 8_192
+"""From so many bytes on a text is read table by table, and few such texts are remembered: their tables are."""
 
 
 class Document(NamedTuple):
@@ -26,37 +30,35 @@ class Document(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-@lru_cache(maxsize=256)
 def document(content: bytes) -> Document:
     """Return what the bytes say. Remembered, since a reload reads mostly what was there before."""
+    return _short(content) if len(content) < LONG else _long(content)
+
+
+def _read(content: bytes) -> Document:
     unreadable = _unreadable(content)
     if unreadable:
         return Document("", "", {}, (), (unreadable,))
     source = content.decode()
     faults: tuple[Fault, ...] = ()
     readable = source
+    by_blocks = blocks.loads(source, DEEPEST) if len(content) >= LONG else None
+    if by_blocks is not None:
+        return Document(source, readable, by_blocks)
     try:
         values = tomllib.loads(source)
     except (ValueError, RecursionError):
         from agentoml.config.diagnostics.syntax import recover
 
         values, readable, faults = recover(source)
-    if _deeper_than(DEEPEST, values):
+    if blocks.deeper_than(DEEPEST, values):
         too_deep = Problem("AGT015", f"values are nested more than {DEEPEST} deep", line=1, column=1)
         return Document(source, readable, {}, faults, (too_deep,))
     return Document(source, readable, values, faults)
 
 
-def _deeper_than(levels: int, values: Mapping[str, Any]) -> bool:
-    inner: list[Any] = [values]
-    for _ in range(levels):
-        inner = [
-            item
-            for outer in inner
-            for item in (outer.values() if type(outer) is dict else outer)
-            if type(item) is dict or type(item) is list
-        ]
-    return bool(inner)
+_short = lru_cache(maxsize=256)(_read)
+_long = lru_cache(maxsize=16)(_read)
 
 
 def _unreadable(content: bytes) -> Problem | None:
