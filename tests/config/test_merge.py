@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentoml.config.merge import merge
+from agentoml.config.merge import merge, says_the_same
 from agentoml.config.parse import parse
 from agentoml.config.texts import Merged, Text
 
@@ -124,3 +124,13 @@ headers = { authorization = { env = "TOKEN" }, x-team = "acme" }
 def test_a_secret_that_waits_for_a_destination_does_not_take_the_first_that_comes() -> None:
     table = merged('[providers.p]\napi_key = { env = "KEY" }\n', '[providers.p]\nbase_url = "https://b/v1"\n').table
     assert "api_key" not in table["providers"]["p"]
+
+
+def test_two_tables_say_the_same_only_in_the_same_order_and_types() -> None:
+    one = table("[modes.a]\n[modes.b]\n[params]\nx = [1, { y = true }]\n")
+    assert says_the_same(one, table("[modes.a]\n[modes.b]\n[params]\nx = [1, { y = true }] # the same\n"))
+    assert not says_the_same(one, table("[modes.b]\n[modes.a]\n[params]\nx = [1, { y = true }]\n"))
+    assert not says_the_same(one, table("[modes.a]\n[modes.b]\n[params]\nx = [1, { y = 1 }]\n"))
+    assert not says_the_same(one, table("[modes.a]\n[modes.b]\n[params]\nx = [1.0, { y = true }]\n"))
+    assert not says_the_same(one, table("[modes.a]\n[modes.b]\n[params]\nx = [1]\n"))
+    assert not says_the_same(one, None)

@@ -132,6 +132,43 @@ def test_changes_are_sentences_without_secrets_in_a_fixed_order(tmp_path: Path) 
     ]
 
 
+MODES = '[modes.plan]\nset = { permissions = "no-changes" }\n', "[modes.code]\n"
+
+
+def test_another_order_is_a_change(tmp_path: Path) -> None:
+    built = edited(tmp_path, ("".join(MODES), "".join(reversed(MODES))))
+    assert [change.sentence for change in built.changes] == [
+        "the modes stand in another order",
+        "the list of modes changed: clients that know no config options see it from the next session on",
+    ]
+    options = '[options.mode]\ndefault = "plan"\n', '[options.model]\nvalues_from = "models"\n'
+    docs = START[START.index("[options.docs]") : START.index("[mcp.docs]")]
+    built = edited(tmp_path, (options[1] + docs, docs + options[1]))
+    assert [change.sentence for change in built.changes] == ["the options stand in another order"]
+
+
+@pytest.mark.parametrize("default", ["", 'default = "c*"\n', 'default = ["gone*", "plan"]\n'])
+def test_another_order_widens_where_it_may_decide_about_the_mode(tmp_path: Path, default: str) -> None:
+    config = tmp_path / "agent.toml"
+    text = START.replace('[options.mode]\ndefault = "plan"\n', f"[options.mode]\n{default}")
+    config.write_text(text, encoding="utf-8")
+    before = build(config)
+    assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
+    config.write_text(text.replace("".join(MODES), "".join(reversed(MODES))), encoding="utf-8")
+    after = build(config, before=InForce(before.table, before.snapshot))
+    assert after.widens
+
+
+def test_a_value_of_another_type_is_a_change(tmp_path: Path) -> None:
+    built = edited(tmp_path, ("[models.two]", "[models.one.params]\nseed = 1\n[models.two]"))
+    assert built.snapshot is not None
+    again = build(tmp_path / "agent.toml", before=InForce(built.table, built.snapshot))
+    assert again.snapshot is None, "nothing changed"
+    config = tmp_path / "agent.toml"
+    config.write_text(config.read_text(encoding="utf-8").replace("seed = 1", "seed = true"), encoding="utf-8")
+    assert build(config, before=InForce(built.table, built.snapshot)).snapshot is not None
+
+
 def test_a_server_that_would_start_anew_is_told_so(tmp_path: Path) -> None:
     built = edited(tmp_path, WIDENING["another program"])
     assert [(change.name, change.restarts) for change in built.changes] == [("docs", True)]

@@ -62,6 +62,20 @@ def _without_ceiling(table: Table) -> Table:
     return table._replace(values={key: value for key, value in table.values.items() if key != "policy"})
 
 
+def says_the_same(one: Any, other: Any) -> bool:
+    """Tell whether two tables say the same, of the same types and in the same order: `==` overlooks both."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        pairs = zip(one.items(), other.items(), strict=True)
+        return len(one) == len(other) and all(a == b and says_the_same(x, y) for (a, x), (b, y) in pairs)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(says_the_same, one, other))
+    return bool(one == other)
+
+
 class _Merging:
     """One table laid over what is there. Where its text removes nothing, what is new is taken as it is.
 

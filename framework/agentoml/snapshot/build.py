@@ -108,7 +108,7 @@ def build_reading(reading: Reading, before: InForce = NOTHING_YET) -> Built:
     merged = merge.merge(parse.parse_all(reading))
     table, applies_widening = merged.everything, _applies_widening(merged)
     nobody_is_asked_anew = applies_widening and not before.applies_widening
-    if table == before.table and not merged.problems and not nobody_is_asked_anew:
+    if merge.says_the_same(table, before.table) and not merged.problems and not nobody_is_asked_anew:
         return Built(reading, table, applies_widening=applies_widening)
     try:
         with located(merged):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeVar
 
 import attrs
@@ -144,6 +144,17 @@ def _options(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         if what != "changed" or fields:
             yield Change("options", name, what, _sentence("option", name, what, fields))
         yield from _values(was, now, after)
+        if was is not None and now is not None and _reordered(was.values, now.values):
+            area, kind = ("modes", "the modes") if name == MODE else ("options", f"the values of {quoted(name)}")
+            yield Change(area, name, "changed", f"{kind} stand in another order")
+    if _reordered(before.display, after.display):
+        yield Change("options", "options", "changed", "the options stand in another order")
+
+
+def _reordered(before: Iterable[str], after: Iterable[str]) -> bool:
+    """Tell whether what is on both sides stands in another order."""
+    old, new = dict.fromkeys(before), dict.fromkeys(after)
+    return [name for name in old if name in new] != [name for name in new if name in old]
 
 
 def _values(was: Option | None, now: Option | None, after: Snapshot) -> Iterator[Change]:

@@ -16,6 +16,7 @@ from typing import Literal
 from attrs import define, evolve, field, frozen
 
 from agentoml.config.layers import Configuration
+from agentoml.config.merge import says_the_same
 from agentoml.config.problems import Problem
 from agentoml.config.texts import Reading
 from agentoml.config.trust import Project
@@ -265,7 +266,7 @@ class Store:
         return told
 
     def _hold(self, built: Built | None) -> None:
-        if built is not None and self.held is not None and built.table == self.held.table:
+        if built is not None and self.held is not None and says_the_same(built.table, self.held.table):
             return  # the user was asked about exactly this
         if built is not self.held:
             self.held = built

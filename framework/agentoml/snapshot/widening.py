@@ -164,6 +164,7 @@ class Deciding:
     chain: tuple[object, ...]
     when: Condition
     filters: tuple[Filter, ...]
+    order: tuple[str, ...]
     conditions: Mapping[str, tuple[Condition, Hidden]]
     preselections: Mapping[tuple[str, str], str]
 
@@ -187,6 +188,7 @@ def _decides_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
         was.chain != now.chain
         or was.when != now.when
         or [one.patterns for one in was.filters] != [one.patterns for one in now.filters]
+        or [name for name in was.order if name in both] != [name for name in now.order if name in both]
         or any(was.conditions[name] != now.conditions[name] for name in both)
         or not was.preselections.keys() <= now.preselections.keys()
         or any(place[1] in before.options[place[0]].known for place in new if place[0] in before.options)
@@ -213,10 +215,12 @@ def _deciding_grants(snapshot: Snapshot) -> dict[str, Deciding]:
 
 def _deciding(snapshot: Snapshot, option: Option) -> Deciding:
     base = snapshot.ownership[option.id].base_values
+    order = tuple(option.values) if _order_decides(option) else ()
     return Deciding(
-        chain=(option.default, option.data_default, next(iter(option.values), None), option.hidden, base),
+        chain=(option.default, option.data_default, order[:1], option.hidden, base),
         when=option.when,
         filters=option.filters,
+        order=order,
         conditions={name: (value.when, value.hidden) for name, value in option.values.items()},
         preselections={
             (name, value.id): value.preselect[option.id]
@@ -226,6 +230,17 @@ def _deciding(snapshot: Snapshot, option: Option) -> Deciding:
             if option.id in value.preselect
         },
     )
+
+
+def _order_decides(option: Option) -> bool:
+    """Return whether the first of several values may count: unless the default names one that is always there."""
+    for link in option.default:
+        value = option.values.get(link.text)
+        if value is None:
+            return True
+        if not (link.when or value.when or value.hidden):
+            return False
+    return True
 
 
 def _asked(deciding: Deciding) -> Iterator[str]:
