@@ -121,6 +121,17 @@ async def test_a_mode_that_was_added_can_be_selected_in_an_open_session(tmp_path
         assert [update["currentModeId"] for update in agent.updates("current_mode_update")] in ([], ["code"])
 
 
+async def test_modes_that_change_places_do_so_in_an_open_session(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    modes = "[modes.code]\n", "[modes.plan]\n"
+    config.write_text(AGENT.replace(modes[0], "".join(modes)), encoding="utf-8")
+    async with agent_process(config) as agent:
+        await agent.new_session(tmp_path)
+        config.write_text(AGENT.replace(modes[0], "".join(reversed(modes))), encoding="utf-8")
+        options = await agent.until(lambda: latest(agent))
+        assert offered(option(options, "mode")) == ["plan", "code"]
+
+
 async def test_a_second_process_on_the_same_file_sees_it_too(tmp_path: Path) -> None:
     config = tmp_path / "agent.toml"
     config.write_text(AGENT, encoding="utf-8")
