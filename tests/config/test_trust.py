@@ -85,6 +85,34 @@ def test_any_other_claim_is_another_configuration_and_words_are_none(root: Path)
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "[modes.ask]\n[modes.yolo]\nset.auto_answers.add = ['everything']\n",
+            "[modes.yolo]\nset.auto_answers.add = ['everything']\n[modes.ask]\n",
+        ),
+        ("options.x.values = { a.set.tools = ['!*'], b = {} }", "options.x.values = { b = {}, a.set.tools = ['!*'] }"),
+        ("extends = ['parts/strict.toml', 'parts/loose.toml']", "extends = ['parts/loose.toml', 'parts/strict.toml']"),
+    ],
+)  # fmt: skip
+def test_what_comes_first_and_which_file_wins_is_agreed_to_as_well(root: Path, before: str, after: str) -> None:
+    write(root, "permissions.team.default = 'deny'\n", "parts/strict.toml")
+    write(root, "permissions.team.default = 'allow'\n", "parts/loose.toml")
+    write(root, before)
+    trust.record(project(root), granted=True)
+    write(root, after)
+    assert (project(root).status, counts(root)) == ("changed", False)
+    assert (project(root).wanted(), "order" in project(root).silence) == ((), True)
+
+
+def test_a_table_that_moves_as_a_whole_is_what_was_agreed_to(root: Path) -> None:
+    write(root, "[mcp.x]\ncommand = ['x']\n[tools.y]\ncommand = ['y']\n")
+    trust.record(project(root), granted=True)
+    write(root, "[tools.y]\ncommand = ['y']\n[mcp.x]\ncommand = ['x']\n")
+    assert counts(root)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("[mcp.x]\ncommand = ['x']", [("runs", 'mcp.x.command = ["x"]')]),
@@ -102,6 +130,7 @@ def test_any_other_claim_is_another_configuration_and_words_are_none(root: Path)
         ("[modes.x]\nname = 'X'\nset.instructions_append = 'a'", [("allows", "modes.x")]),
         ("options.x.values.y.name = 'Y'\noptions.x.on.name = 'on'", [("allows", "options.x.values.y")]),
         ("[options.mode]\ndefault = 'yolo'", [("allows", 'options.mode.default = "yolo"')]),
+        ("[options.x]\norder = 'name'", [("allows", 'options.x.order = "name"')]),
         ("[options.x.on.preselect]\nmode = 'yolo'", [("allows", 'options.x.on.preselect.mode = "yolo"')]),
         ("[options.x.on.set]\npermissions = 'a'", [("allows", 'options.x.on.set.permissions = "a"')]),
         ("[commands.x]\nprompt = 'p'\nswitch_to.mode = 'yolo'", [("allows", 'commands.x.switch_to.mode = "yolo"')]),

@@ -66,8 +66,10 @@ class Project(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """The digest of exactly what the user must agree to."""
-        claimed = sorted(map(_said, self.claims))
+        """The digest of exactly what the user must agree to, in its order: the first of several values is chosen where
+        nobody chooses, and of two files the last counts. In which order its tables stand does not matter.
+        """
+        claimed = map(_said, sorted(self.claims, key=lambda claim: str(claim.path[0])))
         return "sha256:" + hashlib.sha256("\n".join(claimed).encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
@@ -92,8 +94,9 @@ class Project(NamedTuple):
         said = [("", str(claim.kind), claim.line()) for claim in self.claims]
         if self.status == "changed":
             said = self._changes()
+        lines = dict.fromkeys(said)  # two files may say the same
         groups = (
-            (title, tuple((sign, line) for sign, its, line in said if its == kind)) for kind, title in KINDS.items()
+            (title, tuple((sign, line) for sign, its, line in lines if its == kind)) for kind, title in KINDS.items()
         )
         return tuple((title, lines) for title, lines in groups if lines)
 
@@ -103,7 +106,7 @@ class Project(NamedTuple):
         if self.wanted():
             return ""
         if self.status == "changed":
-            return "What changed is not shown, as it may be a secret."
+            return "What changed is the order in which it stands, or a value that is not shown, as it may be a secret."
         return "It only says names and words."
 
     def _changes(self) -> list[tuple[str, str, str]]:
@@ -115,9 +118,8 @@ class Project(NamedTuple):
 
 def project(root: Path, file: Path, texts: Sequence[Text]) -> Project:
     """Return the project that these texts are of."""
-    found = {_said(claim): claim for claim in claims(texts)}
     broken = any(text.problems or not _is_whole(text) for text in texts)
-    return Project(root, file, tuple(texts), tuple(found.values()), broken, recorded(root))
+    return Project(root, file, tuple(texts), tuple(claims(texts)), broken, recorded(root))
 
 
 def _said(claim: Claim) -> str:
@@ -136,7 +138,7 @@ _NAMED = frozenset({"name", "description", "group"})
 _HARMLESS: Mapping[str, frozenset[str]] = {
     "agent": _SAID | {"name", "title", "version", "description", "option_order", "prompt"},
     "modes": _NAMED,
-    "options": _NAMED | {"category", "order", "group_by"},
+    "options": _NAMED | {"category", "group_by"},
     "commands": _NAMED | {"hint", "prompt"},
     "models": _NAMED
     | {"provider", "id", "limit", "cost", "capabilities", "reasoning", "released", "status", "aliases"},
@@ -154,12 +156,17 @@ _HIDDEN = "(not shown)"
 def claims(texts: Sequence[Text]) -> Iterator[Claim]:
     """Yield what texts say beyond names and words: whatever can't be shown to be harmless is a claim."""
     for text in texts:
-        for path, value in _leaves(document(text.content).values):
-            entry = _entry(path)
-            if entry:
-                yield Claim("allows", entry, None, "")
-            if not _is_harmless(path, value):
-                yield Claim(_kind(path), path, value, _shown(path, value))
+        said = document(text.content).values
+        found = {_said(claim): claim for path, value in _leaves(said) for claim in _claims(path, value)}
+        yield from found.values()
+
+
+def _claims(path: KeyPath, value: Any) -> Iterator[Claim]:
+    entry = _entry(path)
+    if entry:
+        yield Claim("allows", entry, None, "")
+    if not _is_harmless(path, value):
+        yield Claim(_kind(path), path, value, _shown(path, value))
 
 
 def _leaves(table: Mapping[str, Any], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
