@@ -59,6 +59,7 @@ ASKED = {
     "evaluated": "read 'a[$(touch made)]' <<< 1",
     "quoted": "t''ouch made",
     "piped": "echo touch made | sh",
+    "late": f"true {'x' * 120} && touch made",
 }
 
 
@@ -113,4 +114,7 @@ async def test_what_is_always_asked_about_never_runs_unasked_and_remembers_nothi
     always = [
         name for name, frame in zip((*ASKED, "program"), asked, strict=True) if len(frame["params"]["options"]) > 2
     ]
+    shown = [frame["params"]["toolCall"]["content"] for frame in asked]
+    assert [bool(content) for content in shown] == [name == "late" for name in (*ASKED, "program")]
+    assert ASKED["late"] in str(shown), "what is asked about is shown whole, if not in the title then below it"
     assert set(always) <= {"chosen", "many", "evaluated", "piped"}, "what can't be seen is asked, not always asked"

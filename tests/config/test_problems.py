@@ -114,8 +114,9 @@ def test_a_key_path_is_written_as_in_toml(path: tuple[str | int, ...], text: str
     assert dotted(path) == text
 
 
-def test_a_long_text_is_cut() -> None:
+def test_a_long_text_is_cut_and_a_key_path_is_not() -> None:
     assert quoted("x" * 100) == '"' + "x" * 57 + '..."'
+    assert dotted(("a b" * 50,)) == '"' + "a b" * 50 + '"'
 
 
 @pytest.mark.parametrize(

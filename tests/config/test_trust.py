@@ -63,6 +63,13 @@ command = ["sh", "-c", "evil \u001b[2K\r\u009b2K \u202e\u200b ok ä"]
     ]
 
 
+def test_what_is_shown_is_shown_whole(root: Path) -> None:
+    name, line = "a b" * 50, "true; " * 50
+    assert claimed(root, f"[tools.'{name}']\ncommand = ['sh', '-c', '{line}']") == [
+        ("runs", f'tools."{name}".command = ["sh", "-c", "{line}"]')
+    ]
+
+
 def test_what_was_refused_is_not_asked_about_until_it_changes(root: Path) -> None:
     write(root, "schema = 1\n[mcp.x]\ncommand = ['x']\n")
     trust.record(project(root), granted=False)

@@ -123,25 +123,28 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+\Z", re.ASCII)
 
 
 def dotted(path: Path) -> str:
-    """Return a key path as TOML writes it."""
+    """Return a key path as TOML writes it, whole."""
     text = ""
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += ("." if text else "") + (part if _BARE.match(part) else quoted(part))
+            text += ("." if text else "") + (part if _BARE.match(part) else _string(part))
     return text
 
 
 def shown(name: str) -> str:
-    """Return a key in backticks, for a message."""
-    return f"`{dotted((name,))}`"
+    """Return a key in backticks, for a message: cut where it is long."""
+    return f"`{name if _BARE.match(name) else quoted(name)}`"
 
 
 def quoted(text: str) -> str:
     """Return a text in double quotes, as TOML writes it, cut where it is long."""
-    short = text if len(text) <= 60 else text[:57] + "..."
-    escaped = "".join(_ESCAPES.get(char, char) if char.isprintable() else _escape(char) for char in short)
+    return _string(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _string(text: str) -> str:
+    escaped = "".join(_ESCAPES.get(char, char) if char.isprintable() else _escape(char) for char in text)
     return f'"{escaped}"'
 
 

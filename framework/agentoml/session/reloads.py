@@ -19,6 +19,7 @@ from agentoml.snapshot.diff import Change
 from agentoml.snapshot.report import record_json
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.store import Record, Store
+from agentoml.tools.clipping import code_span
 from agentoml.wire import messages
 from agentoml.wire.client import Client
 
@@ -145,7 +146,7 @@ OPTIONS = [
 
 def _shown(held: Built) -> dict[str, Any]:
     """Return what the user is shown of a configuration that is held: all that widens."""
-    lines = [f"- {change.sentence}" for change in held.changes if change.widens]
+    lines = [f"- {code_span(change.sentence)}" for change in held.changes if change.widens]
     others = len(held.changes) - len(lines)
     lines += [f"- and {others} more {'change' if others == 1 else 'changes'}"] if others else []
     content = messages.content_item(messages.text_block("\n".join(lines)))

@@ -24,8 +24,10 @@ from agentoml.tools.arguments import (
     locations_of,
     parse_arguments,
     render_title,
+    whole_title,
     without_nulls,
 )
+from agentoml.tools.clipping import fenced
 from agentoml.tools.names import model_name
 from agentoml.tools.tool import Content, Tool, ToolContext, ToolResult
 from agentoml.tools.urls import host_of
@@ -203,8 +205,11 @@ class ToolCalls:
             except ToolError:  # its text may quote the file
                 if all(map(self._may_read, call.paths)):
                     raise
+        title, whole = render_title(tool, args), whole_title(tool, args)
+        if not preview and title not in (whole, tool.name):  # nobody agrees to what is cut off
+            preview = (messages.content_item(messages.text_block(fenced(whole))),)
         shown = messages.tool_call_update(
-            announced.id, title=render_title(tool, args), status="pending", content=list(preview), **announced.fields()
+            announced.id, title=title, status="pending", content=list(preview), **announced.fields()
         )
         return dict(self._masked(shown))
 

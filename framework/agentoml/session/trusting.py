@@ -17,6 +17,7 @@ from agentoml.session.session import Session
 from agentoml.session.sessions import Sessions
 from agentoml.snapshot.store import Record, Store
 from agentoml.threads import WRITE_SECONDS, in_thread
+from agentoml.tools.clipping import code_span
 from agentoml.wire import messages
 
 logger = logging.getLogger("agentoml.trust")
@@ -137,7 +138,7 @@ def _shown(project: Project) -> dict[str, Any]:
     """Return what the user is shown: all that would run, be reached and be loosened, or what of it is new or gone."""
     lines = []
     for title, wanted in project.wanted():
-        lines += [f"{title}:", *(f"- {SIGNS[sign]}`{line}`" for sign, line in wanted), ""]
+        lines += [f"{title}:", *(f"- {SIGNS[sign]}{code_span(line)}" for sign, line in wanted), ""]
     text = "\n".join([*lines, f"{project.silence} It stands in {project.file}".strip()])
     content = messages.content_item(messages.text_block(text))
     return {"kind": "other", "status": "pending", "content": [content]}

@@ -73,8 +73,12 @@ def without_nulls(tool: Tool, args: Mapping[str, Any]) -> dict[str, Any]:
 
 def render_title(tool: Tool, args: Mapping[str, Any]) -> str:
     """Return the title of a call: the tool's template with its arguments, else its name, in one short line."""
-    title = re.sub(r"\{([^{}]+)\}", lambda found: _text(_argument(tool, args, found[1])), tool.title)
-    return clipped(title, TITLE_LENGTH) or tool.name
+    return clipped(whole_title(tool, args), TITLE_LENGTH) or tool.name
+
+
+def whole_title(tool: Tool, args: Mapping[str, Any]) -> str:
+    """Return the title of a call as it is before it is made to fit on a line."""
+    return re.sub(r"\{([^{}]+)\}", lambda found: _text(_argument(tool, args, found[1])), tool.title)
 
 
 def locations_of(tool: Tool, args: Mapping[str, Any], cwd: str) -> tuple[str, ...]:

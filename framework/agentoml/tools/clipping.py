@@ -22,6 +22,14 @@ def fenced(text: str) -> str:
     return f"{fence}\n{text.removesuffix(chr(10))}\n{fence}"
 
 
+def code_span(text: str) -> str:
+    """Return a line as Markdown code within a text: nothing in it is taken for markup, and hides what follows."""
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if text.startswith(("`", " ")) or text.endswith(("`", " ")) else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
 @define
 class HeadAndTail:
     """The first and the last characters of a stream of bytes, in bounded memory; the middle is dropped."""
