@@ -11,11 +11,12 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from agentoml.config import layers, merge, parse, structure, trust
+from agentoml.config import layers, merge, parse, trust
 from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.diagnostics.locate import located
 from agentoml.config.policy import ceilings, policy_problems
 from agentoml.config.problems import Problem
+from agentoml.config.structure import Structured, structure
 from agentoml.config.texts import Merged, Reading
 from agentoml.errors import ConfigError
 from agentoml.snapshot.ceiling import ceiling_of
@@ -23,7 +24,7 @@ from agentoml.snapshot.clip import under
 from agentoml.snapshot.compile import compile_
 from agentoml.snapshot.diff import Change, diff
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
-from agentoml.snapshot.link import link
+from agentoml.snapshot.link import Linked, link
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.unit_tests import hold_gates
 
@@ -46,6 +47,12 @@ class InForce:
     table: Mapping[str, Any] | None = None
     snapshot: Snapshot | None = None
     applies_widening: bool = False
+    linked: Linked | None = None
+
+    @property
+    def structured(self) -> Structured | None:
+        """What is in force before names were linked; it is not worked out again where it is said again."""
+        return None if self.table is None or self.linked is None else Structured(self.table, self.linked.config)
 
 
 NOTHING_YET = InForce()
@@ -67,6 +74,7 @@ class Built:
     problems: tuple[Problem, ...] = ()
     applies_widening: bool = False
     seen: Fingerprint = field(factory=dict)
+    linked: Linked | None = None
 
     @property
     def widens(self) -> bool:
@@ -112,7 +120,7 @@ def build_reading(reading: Reading, before: InForce = NOTHING_YET) -> Built:
         return Built(reading, table, applies_widening=applies_widening)
     try:
         with located(merged):
-            linked = link(structure.structure(merged))
+            linked = link(structure(merged, before.structured), before.linked)
             snapshot = compile_(linked)
             hold_gates(snapshot, linked.config.tests)
             snapshot = under(snapshot, ceiling_of(ceilings(merged)))
@@ -121,7 +129,7 @@ def build_reading(reading: Reading, before: InForce = NOTHING_YET) -> Built:
     changes: tuple[Change, ...] = ()
     if before.snapshot is not None:
         changes = (*((NOBODY_IS_ASKED,) if nobody_is_asked_anew else ()), *diff(before.snapshot, snapshot))
-    return Built(reading, table, snapshot, changes, applies_widening=applies_widening)
+    return Built(reading, table, snapshot, changes, applies_widening=applies_widening, linked=linked)
 
 
 def build_kept(reading: Reading, configuration: layers.Configuration) -> Built:

@@ -11,7 +11,6 @@ from agentoml.config.schema import Config
 from agentoml.errors import ConfigError
 from agentoml.permissions.examples import failures
 from agentoml.permissions.sets import compile_set
-from agentoml.snapshot.linking import sources
 from agentoml.snapshot.linking.catalog import catalog
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable, option_tables
 from agentoml.snapshot.linking.options import built_option
@@ -43,18 +42,21 @@ class Linked:
     warnings: tuple[Problem, ...] = ()
 
 
-def link(config: Config) -> Linked:
-    """Give every name in a configuration its thing.
+def link(config: Config, before: Linked | None = None) -> Linked:
+    """Give every name in a configuration its thing. What models gave `before` they give again where they are the same.
 
     Raises:
         ConfigError: every name that names nothing, every key that two options set, every circle (E1, E4, E22, E31),
             every second selector of modes, and every example that does not hold (E50).
     """
-    models = catalog(config.models)
+    same = _same_models(config, before) if before is not None else ()
+    models = catalog(config.models, {key: before.catalog[key] for key in same} if before is not None else {})
     tables = option_tables(config)
     values = Values(config, models, tables)
+    if before is not None:
+        values.keep(before.models[key] for key in same)
     options = {name: built_option(table, values) for name, table in tables.items()}
-    as_values = {entry.id: values.own(entry) for entry in sources.entries(config, "models")}
+    as_values = {entry.id: values.own(entry) for entry in values.entries("models")}
     owned, clashes = owners(options)
     found = edges(options, owned, as_values)
     order, circles = working_order([*options, MODEL_IN_FORCE], found)
@@ -77,6 +79,12 @@ def link(config: Config) -> Linked:
         *place_warnings(config),
     )
     return Linked(config, models, values, base, options, as_values, owned, owning, order, warnings)
+
+
+def _same_models(config: Config, before: Linked) -> tuple[str, ...]:
+    """Return the listed models that are the very objects that they were."""
+    were = before.config.models
+    return tuple(key for key, model in config.models.items() if model is were.get(key) and "*" not in key)
 
 
 def _clash(clash: Clash, tables: Mapping[str, OptionTable]) -> Iterator[Problem]:

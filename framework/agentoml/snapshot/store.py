@@ -179,7 +179,8 @@ class Store:
 
     @property
     def _before(self) -> InForce:
-        return InForce(self._in_force.table, self.current, self._in_force.applies_widening)
+        in_force = self._in_force
+        return InForce(in_force.table, self.current, in_force.applies_widening, in_force.linked)
 
     async def _attempt(self, trigger: Trigger) -> Record:
         async with self._one_at_a_time:

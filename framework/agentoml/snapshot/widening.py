@@ -102,6 +102,11 @@ def grants(option: Option, value: Value) -> Grants:
     return grants_of(option.patch(value))
 
 
+def _grants_something(option: Option, value: Value) -> bool:
+    found = grants(option, value)
+    return found is not NO_GRANTS and found != NO_GRANTS
+
+
 def grants_of(patch: Patch) -> Grants:
     """Return what a patch grants or takes."""
     servers = tuple((key[1], bool(on)) for key, on in patch.keys.items() if key[0] == "mcp")
@@ -199,7 +204,7 @@ def _deciding_grants(snapshot: Snapshot) -> dict[str, Deciding]:
     left = [
         option.id
         for option in snapshot.options.values()
-        if any(grants(option, value) != NO_GRANTS for value in option.known.values())
+        if any(_grants_something(option, value) for value in option.known.values())
     ]
     found: dict[str, Deciding] = {}
     while left:

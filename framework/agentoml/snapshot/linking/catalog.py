@@ -9,9 +9,12 @@ from agentoml.snapshot.patches import freeze
 from agentoml.snapshot.snapshot import EMPTY, Catalog, CatalogModel, Variant
 
 
-def catalog(tables: Mapping[str, Model]) -> Catalog:
-    """Return the catalog that the tables declare. A key with a star serves what is not listed."""
-    models = {key: _model(key, model) for key, model in tables.items()}
+def catalog(tables: Mapping[str, Model], known: Mapping[str, CatalogModel]) -> Catalog:
+    """Return the catalog that the tables declare; `known` are models of it that have been made already.
+
+    A key with a star serves what is not listed.
+    """
+    models = {key: known.get(key) or _model(key, model) for key, model in tables.items()}
     return Catalog(
         models={key: model for key, model in models.items() if "*" not in key},
         starred={key: model for key, model in models.items() if "*" in key},

@@ -99,7 +99,7 @@ def _with_source(option: Option, table: OptionTable, values: Values) -> Option:
     """Return an option with the entries of its source and the values beside them: new ones come first (E15)."""
     written, source = table.written, table.written.values_from
     assert source is not None
-    entries = tuple(sources.entries(values.config, source))
+    entries = values.entries(source)
     in_source = {entry.id for entry in entries}
     new = [values.written(name, value) for name, value in written.values.items() if name not in in_source]
     per_model = _per_model(table, values)

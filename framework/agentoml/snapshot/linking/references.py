@@ -12,6 +12,7 @@ from agentoml.config.vocabulary.profile import Value
 from agentoml.config.vocabulary.unit_tests import UnitTest
 from agentoml.snapshot.linking.names import CONDITION_WORDS, Found, Names, unknown
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable
+from agentoml.snapshot.linking.values import NO_SET
 from agentoml.snapshot.placeholders import ALL_VALUES, option_of, placeholders
 from agentoml.snapshot.snapshot import Catalog, Option
 
@@ -26,7 +27,7 @@ def name_problems(
     for index, name in enumerate(config.agent.option_order):
         if name not in options and name not in config.options:
             yield unknown(name, "option", (*agent, "option_order", index), options)
-    for path, value, of_provider in written_values(config):
+    for path, value, of_provider in _written_values(config):
         yield from _value(names, value, path, of_provider=of_provider)
     checked = set()
     for table in tables.values():
@@ -60,8 +61,8 @@ def _value(names: Names, value: Value, path: Path, *, of_provider: bool) -> Foun
     yield from names.picks(value.preselect, (*path, "preselect"))
 
 
-def written_values(config: Config) -> Iterator[tuple[Path, Value, bool]]:
-    """Yield every value that is written anywhere, with its place, and whether it has credentials to speak of."""
+def _written_values(config: Config) -> Iterator[tuple[Path, Value, bool]]:
+    """Yield the values that may name something, with their places, and whether they have credentials to speak of."""
     for name, mode in config.modes.items():
         yield ("modes", name), mode, False
     for option_id, option in config.options.items():
@@ -75,7 +76,8 @@ def written_values(config: Config) -> Iterator[tuple[Path, Value, bool]]:
     for name, provider in config.providers.items():
         yield ("providers", name), provider, True
     for key, model in config.models.items():
-        yield ("models", key), model, True
+        if model.when or model.hidden or model.preselect or model.set is not NO_SET:
+            yield ("models", key), model, True
         for name, variant in model.variants.items():
             yield ("models", key, "variants", name), variant, True
     for table in ("permissions", "mcp", "commands"):

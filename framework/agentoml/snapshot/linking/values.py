@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,7 @@ from agentoml.config import schema
 from agentoml.config.vocabulary.notation import Condition as WrittenCondition
 from agentoml.config.vocabulary.profile import ProfileKeys
 from agentoml.config.vocabulary.profile import Value as WrittenValue
+from agentoml.snapshot.linking import sources
 from agentoml.snapshot.linking.option_tables import OptionTable
 from agentoml.snapshot.linking.sources import Entry
 from agentoml.snapshot.patches import NOTHING, Patch, freeze, patch_of
@@ -29,6 +30,13 @@ class Values:
     catalog: Catalog
     tables: Mapping[str, OptionTable]
     _own: dict[tuple[str, ...], Value] = field(factory=dict)
+    _entries: dict[schema.Source, tuple[Entry, ...]] = field(factory=dict)
+
+    def entries(self, source: schema.Source) -> tuple[Entry, ...]:
+        """Return what a source has in the whole configuration."""
+        if source not in self._entries:
+            self._entries[source] = tuple(sources.entries(self.config, source))
+        return self._entries[source]
 
     def written(self, value_id: str, written: WrittenValue, *, entry: Entry | None = None) -> Value:
         """Return a value as it is written; `entry` is the entry of a source that it is.
@@ -65,6 +73,12 @@ class Values:
         if known is None:
             known = self._own[key] = self.written(entry.id, entry.written, entry=entry)
         return known
+
+    def keep(self, models: Iterable[Value]) -> None:
+        """Take over models as they were made before, but for those that name other things, which may have changed."""
+        for value in models:
+            if not (value.when or value.preselect or value.hidden not in ((), ALWAYS)) and value.patch is NOTHING:
+                self._own["models", value.id, value.id] = value
 
     def of_option(self, entry: Entry, table: OptionTable) -> Value:
         """Return an entry as a value of an option: decorated (E15), grouped; with `sets` it comes alone (E20)."""

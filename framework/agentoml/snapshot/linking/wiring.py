@@ -30,8 +30,8 @@ def edges(options: Mapping[str, Option], owners: Mapping[Key, str], models: Mapp
     """Return every edge. `models` are the models as values: their conditions decide which is the first (E23)."""
     found = [edge for option in options.values() for edge in _of_option(option, owners)]
     for value in models.values():
-        for about, key in _conditions(value):
-            found.append(Edge(MODEL_IN_FORCE, about, "", value.id, key))
+        if value.when or value.hidden:
+            found += [Edge(MODEL_IN_FORCE, about, "", value.id, key) for about, key in _conditions(value)]
     nodes = {MODEL_IN_FORCE, *options}
     return tuple(edge for edge in found if edge.needs in nodes and edge.node in nodes)
 
