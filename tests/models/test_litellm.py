@@ -121,3 +121,11 @@ async def test_params_send_no_call_elsewhere(name: str) -> None:
         await anext(asked("openai", "http://127.0.0.1:9").stream(request))
 
     assert refused.value.kind == "bad_request"
+
+
+@pytest.mark.parametrize("value", ["eu-central-1.evil.example/", "a@b", "", 1, None])
+async def test_a_region_is_a_word(value: object) -> None:
+    request = ModelRequest("m", "", (), params={"vertex_location": "global", "aws_region_name": value})
+
+    with pytest.raises(ModelError, match="params can't say aws_region_name; write one word"):
+        await anext(asked("openai", "http://127.0.0.1:9").stream(request))

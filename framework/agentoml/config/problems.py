@@ -44,6 +44,7 @@ CODES: dict[str, str] = {
     "AGT206": "An option that takes any value must say what an unlisted one does.",
     "AGT207": "A provider that can't say which models it has.",
     "AGT208": "A test of the configuration that does not hold.",
+    "AGT209": "Request parameters that would lead requests elsewhere than their provider is declared.",
     "AGT251": "A value of the base that none of its option's values sets.",
     "AGT252": "A value sets what no value of the option that owns it sets: meanwhile that option is not there.",
     "AGT253": "A permission rule that never takes effect.",

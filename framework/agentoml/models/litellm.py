@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentoml.errors import ModelError, ModelErrorKind
 from agentoml.models.failures import says_too_long, shown, status_failure
+from agentoml.models.litellm_params import astray
 from agentoml.models.model import Event, ModelRequest
 from agentoml.models.openai import OUTPUT_LIMITS, request_body
 from agentoml.models.openai_answer import ChatAnswer
@@ -58,9 +59,6 @@ KINDS: Mapping[str, ModelErrorKind] = {
 LATER_THAN_OURS = 60.0
 """Seconds by which litellm's own timeout comes after ours."""
 
-ELSEWHERE = re.compile("api_base|url$|endpoint|host|custom_llm_provider|fallback|model_list|client|proxy|^ssl_")
-"""Arguments that would send a call, and its credential, elsewhere than its provider is declared, or unprotected."""
-
 _IMPORT_LOCK = Lock()
 _CLASS_PREFIX = re.compile(r"(?:litellm\.)?\w+(?:Error|Exception|Timeout)(?::| -) ")
 
@@ -81,8 +79,8 @@ class Litellm:
             ModelError: the provider refused, failed or broke off.
         """
         where = f"litellm/{self._name}"
-        if astray := sorted(filter(ELSEWHERE.search, request.params)):
-            raise ModelError("bad_request", f"{where}: params can't say {astray[0]}; base_url says where requests go")
+        for name, remedy in astray(request.params):
+            raise ModelError("bad_request", f"{where}: params can't say {name}; {remedy}")
         origin = f"{where} {self._options.get('api_base', '')} {request.model_id}"
         key = await self._credential.get()
         litellm = await warm()

@@ -12,6 +12,7 @@ from agentoml.errors import ConfigError
 from agentoml.permissions.examples import failures
 from agentoml.permissions.sets import compile_set
 from agentoml.snapshot.linking.catalog import catalog
+from agentoml.snapshot.linking.litellm_params import astray_params
 from agentoml.snapshot.linking.option_tables import MODE, OptionTable, option_tables
 from agentoml.snapshot.linking.options import built_option
 from agentoml.snapshot.linking.owners import Clash, owners, ownership
@@ -65,6 +66,7 @@ def link(config: Config, before: Linked | None = None) -> Linked:
         *(problem for clash in clashes for problem in _clash(clash, tables)),
         *_second_modes(tables),
         *_examples(config),
+        *astray_params(config),
         *(problem for circle in circles for problem in _circle(circle, config, tables)),
     ]
     if problems:
