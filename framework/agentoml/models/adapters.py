@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from agentoml.config.schema import Provider
 from agentoml.errors import ModelError
+from agentoml.models.litellm_params import LITELLM
 from agentoml.models.model import Adapter
 from agentoml.models.settings import Credential, HttpSettings, SecretResolver
 from agentoml.models.urls import parse_url
 
 Factory = Callable[[str, Provider, SecretResolver], Adapter]
 
-LITELLM = "litellm/"
 NOT_YET = frozenset({"replay"})
 """Adapters that the vocabulary reserves."""
 

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+LITELLM = "litellm/"
+"""What stands before the name of a provider of litellm's in `adapter`."""
+
 REMEDIES = (
     (re.compile("api_base|url$|endpoint|host"), "write `base_url` in the provider"),
     (re.compile("custom_llm_provider"), 'write adapter = "litellm/NAME" in the provider'),

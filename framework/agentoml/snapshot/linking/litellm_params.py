@@ -7,8 +7,7 @@ from typing import Any
 
 from agentoml.config.problems import Path, Problem, shown
 from agentoml.config.schema import Config
-from agentoml.models.adapters import LITELLM
-from agentoml.models.litellm_params import astray
+from agentoml.models.litellm_params import LITELLM, astray
 
 
 def astray_params(config: Config) -> Iterator[Problem]:
