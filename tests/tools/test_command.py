@@ -7,7 +7,7 @@ from agentoml.config.schema import Parameter, ToolDefinition
 from agentoml.config.vocabulary.notation import Duration
 from agentoml.errors import ToolError
 from agentoml.tools.arguments import check_arguments
-from agentoml.tools.command import command_tool, filled, unknown_places
+from agentoml.tools.command import command_tool, filled, unknown_places, unused_parameters
 from agentoml.tools.tool import ToolContext
 
 PARAMETERS = {"target": Parameter(default="."), "count": Parameter(type="integer", default=1), "name": Parameter()}
@@ -63,3 +63,12 @@ def test_places_that_nothing_fills_are_told() -> None:
         (("command", 5), "other"),
         (("locations", 0), "path"),
     ]
+
+
+def test_parameters_that_reach_no_program_and_nobody_s_eyes_are_told() -> None:
+    parameters = {name: Parameter() for name in ("target", "why", "path", "spare")}
+    definition = ToolDefinition(
+        command=("rm", "--", "x{target}"), title="Remove: {why}", locations=("{path}",), parameters=parameters
+    )
+
+    assert list(unused_parameters(definition)) == ["path", "spare"], "a location says where, and nobody goes there"

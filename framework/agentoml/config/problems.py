@@ -52,6 +52,7 @@ CODES: dict[str, str] = {
     "AGT255": "A permission rule that seems to close a hole and does not.",
     "AGT256": "A provider whose list of models is read has not been asked for it yet.",
     "AGT257": "A place of a tool that no parameter fills.",
+    "AGT258": "A parameter of a tool that never reaches its command.",
     "AGT301": "A file or preset that is extended can't be found.",
     "AGT302": "Files extend each other in a circle.",
     "AGT303": "Files extend each other more than ten deep.",

@@ -65,6 +65,12 @@ def unknown_places(definition: ToolDefinition) -> Iterator[tuple[tuple[str | int
         yield from ((where, place) for place in places if place not in definition.parameters)
 
 
+def unused_parameters(definition: ToolDefinition) -> Iterator[str]:
+    """Yield the parameters that reach neither the program nor the eyes of whoever is asked: its argv is all it gets."""
+    shown = {place for text in (*(definition.command or ()), definition.title or "") for place in PLACE.findall(text)}
+    yield from (name for name in definition.parameters if name not in shown)
+
+
 def filled(template: tuple[str, ...], parameters: Mapping[str, Parameter], args: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the argv of a call: each place of the template with its argument, every word staying one word.
 

@@ -14,7 +14,7 @@ from agentoml.snapshot.linking.wiring import values_of
 from agentoml.snapshot.patches import Key, Patch
 from agentoml.snapshot.resolving.forcing import fitting_values
 from agentoml.snapshot.snapshot import Catalog, Option, Ownership
-from agentoml.tools.command import unknown_places
+from agentoml.tools.command import unknown_places, unused_parameters
 
 NAMES_NOTHING = frozenset({"AGT201", "AGT205"})
 
@@ -89,14 +89,24 @@ def _takes_away(owner: str, key: Key, path: Path) -> Problem:
 
 
 def place_warnings(config: Config) -> Iterator[Problem]:
-    """Yield the places of tools with a command that no parameter fills."""
+    """Yield the places of tools with a command that no parameter fills, and the parameters that fill none."""
     for name, tool in config.tools.items():
-        for where, place in unknown_places(tool) if tool.command is not None else ():
+        unknown = tuple(unknown_places(tool)) if tool.command is not None else ()
+        for where, place in unknown:
             yield Problem(
                 "AGT257",
                 f"the tool {quoted(name)} has no parameter {quoted(place)}",
                 ("tools", name, *where),
                 hint=did_you_mean(place, tool.parameters) or "declare it among `parameters`, if it is meant to be one",
+                severity="warning",
+            )
+        for parameter in unused_parameters(tool) if tool.command is not None and not unknown else ():
+            yield Problem(
+                "AGT258",
+                f"the parameter {quoted(parameter)} of the tool {quoted(name)} never reaches its command",
+                ("tools", name, "parameters", parameter),
+                hint=f"write {quoted('{' + parameter + '}')} where the command is to have it, or leave it out",
+                at="key",
                 severity="warning",
             )
 
