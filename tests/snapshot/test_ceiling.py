@@ -14,6 +14,7 @@ from agentoml.permissions.calls import Call, World
 from agentoml.permissions.sets import ReadyRule, ReadySet
 from agentoml.permissions.verdict import InForce, strictness, verdict
 from agentoml.snapshot.build import build
+from agentoml.snapshot.clip import why_no_model
 from agentoml.snapshot.profile import Profile
 from agentoml.snapshot.resolve import ClientFacts, Resolved, resolve
 from agentoml.snapshot.selections import Refused, Selections, pick
@@ -209,6 +210,27 @@ def test_check_tells_what_a_policy_leaves_out_and_where_it_stands(agent: Path, o
         ("AGT352", "agent.toml", "policy.models"),
         ("AGT352", "agent.toml", "policy.hosts"),
     ]
+
+
+def test_a_provider_whose_host_nobody_knows_is_told_what_to_say(agent: Path, own: Path) -> None:
+    cloud = 'schema = 1\n[providers.cloud]\nadapter = "litellm/bedrock"\n[models.sonnet]\nprovider = "cloud"\n'
+    agent.write_text(cloud, encoding="utf-8")
+    snapshot = under(agent, own, 'hosts = "*.amazonaws.com"')
+
+    assert why_no_model(snapshot) == f"the policy of {own} leaves no model: `agentoml check` says what and why"
+    [_, problem] = check(str(agent)).problems
+    assert (problem.message, problem.hint) == (
+        'the policy leaves out "cloud" of [providers]',
+        'nothing says which host "cloud" asks: write its `base_url`',
+    )
+
+    agent.write_text(cloud.replace("[models", 'base_url = "https://bedrock.eu.amazonaws.com"\n[models'))
+    assert list(under(agent, own, 'hosts = "*.amazonaws.com"').models) == ["sonnet"]
+
+
+def test_an_agent_without_models_is_told_to_declare_some(agent: Path, own: Path) -> None:
+    agent.write_text("schema = 1\n", encoding="utf-8")
+    assert "write [models.NAME]" in why_no_model(under(agent, own, 'hosts = "*.com"'))
 
 
 @pytest.mark.parametrize(

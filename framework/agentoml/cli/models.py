@@ -18,6 +18,7 @@ from agentoml.config.schema import Model
 from agentoml.config.structure import structure
 from agentoml.session.providers import with_credentials
 from agentoml.snapshot.build import Built
+from agentoml.snapshot.clip import why_no_model
 from agentoml.snapshot.resolve import ClientFacts, resolve
 from agentoml.snapshot.selections import Selections
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
@@ -39,7 +40,7 @@ def main(args: list[str]) -> int:
     elif models:
         print(columns(HEAD, [_row(model) for model in models], RIGHT))
     else:
-        print("no models: write [models.NAME], or [catalogs.NAME] with `discover`")
+        print(why_no_model(built.snapshot))
     return 0
 
 

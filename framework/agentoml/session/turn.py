@@ -25,6 +25,7 @@ from agentoml.session.session import Session
 from agentoml.session.tool_calls import ToolCalls, UserStopped
 from agentoml.session.toolbox import toolbox
 from agentoml.session.usage import cost_usd
+from agentoml.snapshot.clip import why_no_model
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 from agentoml.threads import in_thread
 from agentoml.tools.tool import Tool
@@ -142,7 +143,7 @@ class Turn:
     def _model(self) -> CatalogModel:
         key = self._instead or self.session.resolved(self.pinned).profile.model
         if key is None:
-            raise ModelError("bad_request", "this agent declares no model: add [models.NAME] to its file")
+            raise ModelError("bad_request", why_no_model(self.pinned))
         return self.pinned.models[key]
 
     async def _answer(self, tools: Mapping[str, Tool]) -> Finished:

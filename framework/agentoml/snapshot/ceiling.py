@@ -35,7 +35,7 @@ class Ceiling:
 
     def allows_provider(self, name: str, provider: Provider) -> bool:
         """Return whether a provider remains, and the host that it asks."""
-        here = not self.hosts or provider.adapter == "scripted" or self.allows_host(_host_asked(provider))
+        here = not self.hosts or provider.adapter == "scripted" or self.allows_host(host_asked(provider))
         return here and remains(self.providers, name)
 
     def allows_server(self, name: str, server: McpServer) -> bool:
@@ -87,7 +87,7 @@ def _denying(policy: str, hosts: tuple[str, ...]) -> ReadySet:
     return ReadySet(name, rules=tuple(rules), ceiling=True)
 
 
-def _host_asked(provider: Provider) -> str | None:
+def host_asked(provider: Provider) -> str | None:
     """Return the host that a provider's requests go to, None where only its library knows."""
     if provider.base_url is not None:
         return host_of(provider.base_url)

@@ -10,7 +10,7 @@ from attrs import evolve
 from agentoml.config.diagnostics.locate import place
 from agentoml.config.policy import Ceiling as Written
 from agentoml.config.problems import Problem, quoted
-from agentoml.snapshot.ceiling import OPEN, Ceiling, ceiling_of, remains
+from agentoml.snapshot.ceiling import OPEN, Ceiling, ceiling_of, host_asked, remains
 from agentoml.snapshot.memo import Memo
 from agentoml.snapshot.snapshot import NEVER, ON, Option, Snapshot
 
@@ -65,7 +65,17 @@ def clipped(before: Snapshot, policies: Sequence[Written]) -> Iterator[Problem]:
             written = key if getattr(one.policy, key) is not None else "hosts" if one.policy.hosts else "providers"
             if names and getattr(one.policy, written) is not None:
                 message = f"the policy leaves out {_listed(names)} of [{key}]"
-                yield place([Problem("AGT352", message, ("policy", written), severity="warning")], one.text)[0]
+                nameless = [name for name in names if key == "providers" and host_asked(before.providers[name]) is None]
+                hint = f"nothing says which host {_listed(nameless)} asks: write its `base_url`" if nameless else ""
+                problem = Problem("AGT352", message, ("policy", written), hint=hint, severity="warning")
+                yield place([problem], one.text)[0]
+
+
+def why_no_model(snapshot: Snapshot) -> str:
+    """Return what is told where a snapshot has no model in force."""
+    if snapshot.models.is_cut:
+        return f"the policy of {', '.join(snapshot.ceiling.files)} leaves no model: `agentoml check` says what and why"
+    return "this agent declares no models: write [models.NAME], or [catalogs.NAME] with `discover`"
 
 
 def _listed(names: Sequence[str]) -> str:

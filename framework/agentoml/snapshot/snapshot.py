@@ -73,7 +73,11 @@ class Catalog(Mapping[str, CatalogModel]):
         starred: Mapping[str, CatalogModel],
         aliases: Mapping[str, str],
         ceiling: Lists = (),
+        *,
+        is_cut: bool = False,
     ) -> None:
+        self.is_cut = is_cut
+        """Whether a policy left some out."""
         self._models = dict(models)
         self._aliases = dict(aliases)
         self._ceiling = ceiling
@@ -115,7 +119,8 @@ class Catalog(Mapping[str, CatalogModel]):
 
     def only(self, models: Mapping[str, CatalogModel], starred: Mapping[str, CatalogModel], ceiling: Lists) -> Catalog:
         """Return these models of the catalog alone; of what starred entries serve what the ceiling lets through."""
-        return Catalog(models, starred, self._aliases, ceiling)
+        is_cut = len(models) + len(starred) < len(self._models) + len(self.starred)
+        return Catalog(models, starred, self._aliases, ceiling, is_cut=is_cut)
 
     def _served(self, key: str) -> CatalogModel | None:
         star = self.star_of(key)
