@@ -36,9 +36,14 @@ values_from = "model.reasoning"
 type = "boolean"
 on = { set = { params = { service_tier = "priority" } } }
 [options.persona]
+values.none = {}
 values.concise = { set = { instructions_append = "Be brief." } }
 values.teacher = { set = { instructions_append = "Explain." } }
-values.none = {}
+values.reviewer = { set = { instructions_append = "Look for what is wrong." } }
+values.architect = { set = { instructions_append = "Look at the whole.", limits.turn = { tool_calls = 50 } } }
+values.tester = { set = { permissions = "no-changes" } }
+values.writer = { set = { params = { temperature = 0.9 } } }
+values.auditor = { set = { instructions_append = "Name a rule for each finding." } }
 """
 
 
@@ -49,7 +54,7 @@ def config(models: int) -> str:
         + OPTIONS
         + "".join(
             f'[models."vendor/model-{number}"]\nprovider = "offline"\nname = "Model {number}"\n'
-            'reasoning = { values = ["low", "high"], default = "low" }\n'
+            'reasoning = { values = ["low", "medium", "high"], default = "low" }\n'
             for number in range(models)
         )
     )
@@ -66,16 +71,26 @@ def two_in_turn(models: int) -> Iterator[Pick]:
 
 
 def never_the_same(models: int) -> Iterator[Pick]:
-    """Picks that each make a combination which no session had before."""
+    """Picks that each make a combination which no session had before: every option's values are gone through to and
+    fro, those of the later ones each time that the earlier ones are through.
+    """
+    values = {
+        "model": [f"vendor/model-{number}" for number in range(models)],
+        "level": ["low", "medium", "high"],
+        "fast": ["off", "on"],
+        "persona": ["none", "concise", "teacher", "reviewer", "architect", "tester", "writer", "auditor"],
+        "mode": ["plan", "code", "yolo"],
+    }
+    at, step = dict.fromkeys(values, 0), dict.fromkeys(values, 1)
     while True:
-        for mode in ("plan", "code", "yolo"):
-            yield "mode", mode
-            for persona in ("concise", "teacher", "none"):
-                yield "persona", persona
-                for level in ("low", "high"):
-                    yield "level", level
-                    for number in range(models):
-                        yield "model", f"vendor/model-{number}"
+        for option, ids in values.items():
+            if 0 <= at[option] + step[option] < len(ids):
+                at[option] += step[option]
+                yield option, ids[at[option]]
+                break
+            step[option] = -step[option]
+        else:
+            return
 
 
 class Case(NamedTuple):
@@ -169,7 +184,7 @@ def resolving(models: int, folder: Path) -> tuple[float, float, float]:
     file.write_text(config(models), encoding="utf-8")
     snapshot = build(file).snapshot
     assert snapshot is not None
-    client, selections, picks = ClientFacts(), Selections(), never_the_same(models)
+    client, selections, picks = ClientFacts(booleans=False), Selections(), never_the_same(models)
     cold, warm, serialised = [], [], []
     for _ in range(200):
         selections = pick(snapshot, client, selections, *next(picks))

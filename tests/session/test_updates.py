@@ -59,8 +59,8 @@ def test_few_lists_are_kept_and_none_of_a_snapshot_that_is_gone(tmp_path: Path) 
     for number in range(updates.MOST_LISTS + 20):
         selections = pick(snapshot, client, selections, "tone", f"t{number}")
         lists.of(resolve(snapshot, client, selections))
-    assert len(lists._lists) == updates.MOST_LISTS
+    assert len(lists._pieces[snapshot].lists._known) == updates.MOST_LISTS
     gone = weakref.ref(snapshot)
     del snapshot
     gc.collect()
-    assert gone() is None and len(lists._lists) == len(lists._offered) == 0
+    assert gone() is None and len(lists._pieces) == 0

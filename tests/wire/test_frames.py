@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentoml.errors import InvalidParams, NotFound
 from agentoml.wire import frames
-from agentoml.wire.frames import Lines, Notification, Rejected, Request, Response, decode, encode
+from agentoml.wire.frames import Encoded, Lines, Notification, Rejected, Request, Response, decode, encode, encode_value
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -112,6 +112,24 @@ def test_every_message_is_one_line_that_reads_back_as_it_was(value: Any) -> None
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert json.loads(line.decode("utf-8")) == {"value": value}
+
+
+@given(JSON, st.dictionaries(st.text(), st.sampled_from(("plain", "ready", "list"))))
+@settings(max_examples=60)
+def test_what_is_json_already_is_taken_as_it_is_wherever_it_stands(value: Any, places: dict[str, str]) -> None:
+    ready = Encoded(encode_value(value))
+    plain = {name: [value, {}] if place == "list" else value for name, place in places.items()}
+    message = {
+        name: [ready, {}] if place == "list" else ready if place == "ready" else value for name, place in places.items()
+    }
+    assert encode(message) == encode(plain)
+    assert encode({"ready": ready, "plain": message}) == encode({"ready": value, "plain": plain})
+
+
+@pytest.mark.parametrize("value", [math.nan, object(), {1: 2}])
+def test_what_json_cannot_say_is_refused_beside_what_is_json_already(value: Any) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        encode({"ready": Encoded(b"1"), "a": value})
 
 
 def test_a_lone_surrogate_goes_out_as_its_escape() -> None:

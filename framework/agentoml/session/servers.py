@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from attrs import define, field
 
 from agentoml.config.schema import McpServer
-from agentoml.snapshot.profile import Profile
+from agentoml.snapshot.profile import Servers
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.mcp import McpServers, ServerStatus
 from agentoml.tools.mcp_server import Surroundings
@@ -34,12 +34,12 @@ class SessionServers:
     def __attrs_post_init__(self) -> None:
         self._servers = McpServers(self.surroundings, self._told)
 
-    def want(self, snapshot: Snapshot, profile: Profile) -> None:
-        """Start and stop servers so that those run that are on."""
+    def want(self, snapshot: Snapshot, servers: Servers) -> None:
+        """Start and stop servers so that those run that are on, by what a profile says of them."""
         self._declared = frozenset(snapshot.servers)
         brought = {name: one for name, one in self.brought.items() if snapshot.ceiling.allows_server(name, one)}
         wanted = {**snapshot.servers, **brought}
-        self._servers.want({name: server for name, server in wanted.items() if profile.servers.is_on(name)})
+        self._servers.want({name: server for name, server in wanted.items() if servers.is_on(name)})
 
     def tools(self, snapshot: Snapshot) -> Iterator[Tool]:
         """Yield the tools of the servers that are ready: of those that the client brought, and of those that a snapshot

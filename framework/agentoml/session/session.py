@@ -73,8 +73,8 @@ class Session:
 
     def provider(self) -> Provider | None:
         """Return the provider of the model in force."""
-        key = self.resolved().profile.model
-        return None if key is None else self.snapshot.providers[self.snapshot.models[key].provider]
+        model = self.resolved().in_force.model
+        return None if model is None else self.snapshot.providers[model.provider]
 
     # ------------------------------------------------------------------------------------------- the client
 
@@ -229,7 +229,7 @@ class Session:
     def _follow(self) -> Resolved:
         """Work out what is in force now, and have the servers and the clock follow it."""
         resolved = self.resolved()
-        self.servers.want(self.snapshot, resolved.profile)
+        self.servers.want(self.snapshot, resolved.servers)
         self._wait_for_expiry()
         return resolved
 

@@ -18,8 +18,42 @@ from agentoml.wire.frames import Encoded, encode_value
 MOST_LISTS = 64
 """Lists that are kept. One of 10,000 models is half a megabyte, and most of it is kept once for all lists anyway."""
 
-Offered = Memo[int, tuple[tuple[RenderedValue, ...], Encoded]]
-"""The values of options, serialised; by their identity, so they are kept beside."""
+HOLE = Encoded(b"\0")
+"""Stands in a template where something else goes in: JSON itself has no such byte."""
+
+
+@define(eq=False)
+class Pieces:
+    """What the lists of one snapshot are put together from, and the last of them: each serialised once.
+
+    `templates`: options, cut where their current value and their values go in. `values` and `lists`: by the identity of
+    what they say, which is kept beside them.
+    """
+
+    templates: dict[tuple[str, str], list[bytes]] = field(factory=dict)
+    values: Memo[int, tuple[tuple[RenderedValue, ...], bytes]] = field(factory=lambda: Memo(MOST_LISTS))
+    lists: Memo[int, tuple[tuple[RenderedOption, ...], Encoded]] = field(factory=lambda: Memo(MOST_LISTS))
+
+    def list_of(self, options: tuple[RenderedOption, ...]) -> Encoded:
+        """Return options as JSON."""
+        known = self.lists.get(id(options))
+        if known is None:
+            pieces = [piece for option in options for piece in (b",", *self._pieces_of(option))]
+            known = self.lists.keep(id(options), (options, Encoded(b"".join((b"[", *pieces[1:], b"]")))))
+        return known[1]
+
+    def _pieces_of(self, option: RenderedOption) -> tuple[bytes, ...]:
+        key = (option.id, option.kind)
+        before, *behind = self.templates.get(key) or self.templates.setdefault(key, _template(option))
+        current = encode_value(option.current)
+        if option.kind == "boolean":
+            return before, current, *behind
+        between, after = behind
+        return before, current, between, self._values(option.values), after
+
+    def _values(self, values: tuple[RenderedValue, ...]) -> bytes:
+        key = id(values)
+        return (self.values.get(key) or self.values.keep(key, (values, encode_value(_in_groups(values)))))[1]
 
 
 @define(eq=False)
@@ -29,19 +63,13 @@ class ConfigOptions:
     What can be chosen changes less often than what is chosen, so it is serialised apart. Nothing here keeps a snapshot.
     """
 
-    _lists: WeakKeyDictionary[Resolved, Encoded] = field(factory=WeakKeyDictionary)
-    _offered: WeakKeyDictionary[Snapshot, Offered] = field(factory=WeakKeyDictionary)
+    _pieces: WeakKeyDictionary[Snapshot, Pieces] = field(factory=WeakKeyDictionary)
 
     def of(self, resolved: Resolved) -> Encoded:
         """Return the list that a client is shown of what is in force."""
-        known = self._lists.get(resolved)
-        if known is None:
-            offered = self._offered.setdefault(resolved.shown.snapshot, Memo(MOST_LISTS))
-            options = [_config_option(option, offered) for option in resolved.options]
-            known = self._lists[resolved] = Encoded(encode_value(options))
-            if len(self._lists) > MOST_LISTS:
-                del self._lists[next(iter(self._lists))]
-        return known
+        snapshot = resolved.shown.snapshot
+        pieces = self._pieces.get(snapshot) or self._pieces.setdefault(snapshot, Pieces())
+        return pieces.list_of(resolved.options)
 
 
 def mode_state(option: RenderedOption) -> dict[str, Any]:
@@ -50,21 +78,18 @@ def mode_state(option: RenderedOption) -> dict[str, Any]:
     return messages.mode_state(str(option.current), modes)
 
 
-def _config_option(option: RenderedOption, offered: Offered) -> dict[str, Any]:
+def _template(option: RenderedOption) -> list[bytes]:
+    """Return an option as JSON, cut at its current value and, of a select, at its values."""
     labels: messages.Labels = {
         "description": option.description,
         "category": option.category,
         "meta": _meta(option.meta),
     }
     if option.kind == "boolean":
-        return messages.boolean_option(option.id, option.name, bool(option.current), **labels)
-    values = _values(option.values, offered)
-    return messages.select_option(option.id, option.name, str(option.current), values, **labels)
-
-
-def _values(values: tuple[RenderedValue, ...], offered: Offered) -> Encoded:
-    known = offered.get(id(values)) or offered.keep(id(values), (values, Encoded(encode_value(_in_groups(values)))))
-    return known[1]
+        message = messages.boolean_option(option.id, option.name, HOLE, **labels)
+    else:
+        message = messages.select_option(option.id, option.name, HOLE, HOLE, **labels)
+    return encode_value(message).split(HOLE.json)
 
 
 def _in_groups(values: tuple[RenderedValue, ...]) -> list[dict[str, Any]]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import MappingProxyType
 from typing import Literal
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from agentoml.snapshot.resolving.state import Place, View
 from agentoml.snapshot.snapshot import Snapshot
 
 
-@frozen
+@frozen(cache_hash=True)
 class Pick:
     """A picked value. `belongs_to` is the active value that preselected the option at that moment; None: general (E7).
 
@@ -30,7 +29,7 @@ class Pick:
         return self.option, self.belongs_to
 
 
-@frozen
+@frozen(cache_hash=True)
 class RunningTurn:
     """A turn. `picks` count above everything but forcing until it ends: those made while its command ran (E8), and the
     model that it fell back to. `waiting` are those that bind at the next turn and are shown at once (E12).
@@ -45,7 +44,7 @@ class RunningTurn:
         return any(pick.option == option for pick in self.picks)
 
 
-@frozen
+@frozen(cache_hash=True)
 class Selections:
     """Lasting picks, temporary ones laid over them, and the running turn."""
 
@@ -56,18 +55,21 @@ class Selections:
 
 def view_of(snapshot: Snapshot, selections: Selections, *, shown: bool) -> View:
     """Return the selections as they count: as they are shown, or as they are in force (E12)."""
-    turn = selections.turn or RunningTurn()
+    picks = {pick.spot: pick.value for pick in (*selections.picks, *selections.temporary)}
+    turn = selections.turn
+    if turn is None:
+        return View(picks, above={})
     above = (*turn.picks, *turn.waiting) if shown else turn.picks
     return View(
-        picks=MappingProxyType({pick.spot: pick.value for pick in (*selections.picks, *selections.temporary)}),
-        above=MappingProxyType({pick.option: pick.value for pick in above}),
+        picks,
+        above={pick.option: pick.value for pick in above},
         command=snapshot.commands.get(turn.command) if turn.command is not None else None,
     )
 
 
 def with_pick(picks: Iterable[Pick], pick: Pick) -> tuple[Pick, ...]:
     """Return picks with one more in its spot; their order never matters, so it is always the same."""
-    return tuple(sorted((*without(picks, pick), pick), key=_order))
+    return tuple(sorted([*without(picks, pick), pick], key=_order))
 
 
 def _order(pick: Pick) -> tuple[str, Place]:
@@ -76,15 +78,12 @@ def _order(pick: Pick) -> tuple[str, Place]:
 
 def without(picks: Iterable[Pick], pick: Pick) -> tuple[Pick, ...]:
     """Return picks without the one in this spot."""
-    return tuple(one for one in picks if one.spot != pick.spot)
+    spot = pick.spot
+    return tuple([one for one in picks if one.spot != spot])
 
 
 def stored(selections: Selections, pick: Pick) -> Selections:
     """Return selections with a pick in its place: a lasting one ends the temporary one of its spot (E11)."""
     if pick.until is not None:
-        return evolve(selections, temporary=with_pick(selections.temporary, pick))
-    return evolve(
-        selections,
-        picks=with_pick(selections.picks, pick),
-        temporary=without(selections.temporary, pick),
-    )
+        return Selections(selections.picks, with_pick(selections.temporary, pick), selections.turn)
+    return Selections(with_pick(selections.picks, pick), without(selections.temporary, pick), selections.turn)

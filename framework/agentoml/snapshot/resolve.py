@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from attrs import field, frozen
 
 from agentoml.snapshot.picks import Selections, view_of
-from agentoml.snapshot.profile import Profile
+from agentoml.snapshot.profile import Profile, Servers
 from agentoml.snapshot.resolving.chain import choose
 from agentoml.snapshot.resolving.conditions import holds, is_hidden
-from agentoml.snapshot.resolving.fold import fold, model_in_force
+from agentoml.snapshot.resolving.fold import commands_in_force, fold, model_in_force, servers_in_force
 from agentoml.snapshot.resolving.forcing import forced
-from agentoml.snapshot.resolving.listing import in_groups, listing_of
-from agentoml.snapshot.resolving.state import Active, ClientFacts, State, View
-from agentoml.snapshot.snapshot import MODEL_IN_FORCE, ON, Option, RenderedOption, RenderedValue, Snapshot
+from agentoml.snapshot.resolving.listing import listing_of, offered_values
+from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, State, View
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, ON, Option, RenderedOption, RenderedValue, Snapshot, Value
 
 __all__ = ["ClientFacts", "Profile", "RenderedOption", "RenderedValue", "Resolved", "resolve"]
 
@@ -21,13 +23,29 @@ __all__ = ["ClientFacts", "Profile", "RenderedOption", "RenderedValue", "Resolve
 class Resolved:
     """What is in force, and what is shown. Both differ only in a turn in which something was picked for the next (E12).
 
-    `commands` are the slash commands that can be sent now.
+    What only some ask for is worked out when somebody does.
     """
 
-    profile: Profile
     options: tuple[RenderedOption, ...]
-    commands: tuple[str, ...]
     shown: State = field(repr=False)
+    in_force: State = field(repr=False)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The profile: all that decides how the session behaves."""
+        return fold(self.in_force)
+
+    @cached_property
+    def servers(self) -> Servers:
+        """Which MCP servers are on: what the profile says of them."""
+        return servers_in_force(self.in_force)
+
+    @cached_property
+    def commands(self) -> tuple[str, ...]:
+        """The slash commands that can be sent now."""
+        commands = self.shown.snapshot.commands
+        found = (commands[name].value for name in commands_in_force(self.in_force) if name in commands)
+        return tuple(one.id for one in found if holds(one.when, self.shown) and not is_hidden(one.hidden, self.shown))
 
     def option(self, option_id: str) -> RenderedOption | None:
         """Return a rendered option, None where there is none of this id."""
@@ -46,8 +64,7 @@ def _resolve(snapshot: Snapshot, client: ClientFacts, selections: Selections) ->
     in_force = shown
     if selections.turn is not None and selections.turn.waiting:
         in_force = work_out(snapshot, client, view_of(snapshot, selections, shown=False))
-    profile = fold(in_force)
-    return Resolved(profile, _rendered(shown), _commands(profile, shown), shown)
+    return Resolved(_rendered(shown), shown, in_force)
 
 
 def work_out(snapshot: Snapshot, client: ClientFacts, view: View) -> State:
@@ -78,7 +95,22 @@ def _decide(option: Option, state: State) -> None:
     if value is None:
         state.missing[option.id] = "there is nothing to choose from"
         return
-    state.active[option.id] = Active(option, value, option.patch(value), force.by if force is not None else None)
+    state.active[option.id] = _active(option, value, state, force.by if force is not None else None)
+
+
+def _active(option: Option, value: Value, state: State, forced_by: Claim | None) -> Active:
+    """Return a value in force. What that says of one that is listed and not forced is worked out once a listing."""
+    listing, as_boolean = state.listings[option.id], option.kind == "boolean" and state.client.booleans
+    if forced_by is not None:
+        shown = _render(option, value, (value.shown,), as_boolean=as_boolean)
+        return Active(option, value, option.patch(value), shown, forced_by)
+    known = listing.active.get((value.id, as_boolean))
+    if known is None:
+        shown = _render(option, value, offered_values(option, listing, value), as_boolean=as_boolean)
+        known = Active(option, value, option.patch(value), shown)
+        if value.id in listing.kept:
+            listing.active.keep((value.id, as_boolean), known)
+    return known
 
 
 # --------------------------------------------------------------------------------------------- rendering
@@ -92,13 +124,11 @@ def is_rendered(option: Option, state: State) -> bool:
 
 
 def _rendered(state: State) -> tuple[RenderedOption, ...]:
-    options = (state.snapshot.options[name] for name in state.snapshot.display)
-    return tuple(_render(state.active[option.id], state) for option in options if is_rendered(option, state))
+    options = state.snapshot.options
+    return tuple([state.active[name].rendered for name in state.snapshot.display if is_rendered(options[name], state)])
 
 
-def _render(active: Active, state: State) -> RenderedOption:
-    option, value = active.option, active.value
-    as_boolean = option.kind == "boolean" and state.client.booleans
+def _render(option: Option, value: Value, values: tuple[RenderedValue, ...], *, as_boolean: bool) -> RenderedOption:
     return RenderedOption(
         id=option.id,
         name=option.name,
@@ -107,27 +137,5 @@ def _render(active: Active, state: State) -> RenderedOption:
         meta=option.meta,
         kind="boolean" if as_boolean else "select",
         current=value.id == ON if as_boolean else value.id,
-        values=() if as_boolean else offered_values(active, state),
-    )
-
-
-def offered_values(active: Active, state: State) -> tuple[RenderedValue, ...]:
-    """Return the list of an option: one value where it is forced, a hidden one while it is in force (E3, E10)."""
-    option, value, listing = active.option, active.value, state.listings[active.option.id]
-    if active.forced_by is not None:
-        return (value.shown,)
-    if value.id not in listing.kept:
-        return in_groups(option, (*listing.offered, value.shown))
-    if value.id in listing.hidden:
-        shown = (one.shown for one in listing.kept.values() if one.id not in listing.hidden or one.id == value.id)
-        return in_groups(option, shown)
-    return listing.offered
-
-
-def _commands(profile: Profile, state: State) -> tuple[str, ...]:
-    found = (state.snapshot.commands[name] for name in profile.commands if name in state.snapshot.commands)
-    return tuple(
-        command.name
-        for command in found
-        if holds(command.value.when, state) and not is_hidden(command.value.hidden, state)
+        values=() if as_boolean else values,
     )

@@ -9,10 +9,10 @@ from attrs import evolve
 from agentoml.config.problems import quoted
 from agentoml.snapshot.forget import forget
 from agentoml.snapshot.picks import Pick, RunningTurn, Selections, stored, view_of, with_pick, without
-from agentoml.snapshot.resolve import is_rendered, offered_values, resolve, work_out
+from agentoml.snapshot.resolve import is_rendered, resolve, work_out
 from agentoml.snapshot.resolving.chain import preselecting
 from agentoml.snapshot.resolving.conditions import is_hidden
-from agentoml.snapshot.resolving.listing import unlisted
+from agentoml.snapshot.resolving.listing import offered_values, unlisted
 from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, Place, State
 from agentoml.snapshot.snapshot import NEVER, OFF, ON, Option, Snapshot, Value
 
@@ -131,7 +131,7 @@ def _offered_value(active: Active, value_id: str, shown: State) -> Value:
     raise Refused(
         f"{quoted(value_id)} {'is not offered now by' if known else 'is no value of'} the option {option.id}",
         reason="unavailable_value" if known else "unknown_value",
-        available=[one.value for one in offered_values(active, shown)][:MOST_NAMED],
+        available=[one.value for one in offered_values(option, listing, active.value)][:MOST_NAMED],
     )
 
 

@@ -72,6 +72,6 @@ def expire(snapshot: Snapshot, client: ClientFacts, selections: Selections, now:
 
 def next_expiry(selections: Selections) -> float | None:
     """Return when the next pick ends by itself, None where none does."""
-    turn = selections.turn or RunningTurn()
-    found = (pick.until for pick in (*selections.temporary, *turn.picks, *turn.waiting))
-    return min((until for until in found if isinstance(until, int | float)), default=None)
+    turn = selections.turn
+    picks = selections.temporary if turn is None else (*selections.temporary, *turn.picks, *turn.waiting)
+    return min([pick.until for pick in picks if isinstance(pick.until, int | float)], default=None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
@@ -181,47 +180,55 @@ def encode(message: Mapping[str, Any]) -> bytes:
     Raises:
         ValueError: it holds what JSON can't say (NaN, infinity, a foreign object, itself).
     """
-    return encode_value(message) + b"\n"
+    return encode_value(message, end=b"\n")
 
 
-def encode_value(value: Any) -> bytes:
-    """Return any value as UTF-8 JSON.
+def encode_value(value: Any, *, end: bytes = b"") -> bytes:
+    """Return any value as UTF-8 JSON, and `end` behind it.
 
     Raises:
         ValueError: as for `encode`.
     """
     try:
         try:
-            return _text(value, _ENCODER, _ASCII_ENCODER)
+            return _text(value) + end
         except TypeError:  # it holds something `Encoded`, or else what JSON can't say
-            return _with_encoded(value)
+            pieces: list[bytes] = []
+            _put(value, pieces)
+            return b"".join((*pieces, end))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"Not JSON: {error}") from error
 
 
-def _text(value: Any, encoder: json.JSONEncoder, ascii_encoder: json.JSONEncoder) -> bytes:
+def _text(value: Any) -> bytes:
     try:
-        return encoder.encode(value).encode()
+        return _ENCODER.encode(value).encode()
     except UnicodeEncodeError:
-        return ascii_encoder.encode(value).encode()  # a lone surrogate: only its escape is valid UTF-8
+        return _ASCII_ENCODER.encode(value).encode()  # a lone surrogate: only its escape is valid UTF-8
 
 
-def _with_encoded(value: Any) -> bytes:
-    """Encode with a mark, which nothing else can contain, in place of each `Encoded`; then put those in."""
-    mark = os.urandom(16).hex()
-    found: list[bytes] = []
-
-    def put_aside(one: object) -> str:
-        if not isinstance(one, Encoded):
-            raise TypeError(f"{type(one).__name__} is not JSON")
-        found.append(one.json)
-        return mark
-
-    settings: dict[str, Any] = {"allow_nan": False, "separators": (",", ":"), "default": put_aside}
-    text = _text(value, json.JSONEncoder(ensure_ascii=False, **settings), json.JSONEncoder(**settings))
-    pieces = text.split(f'"{mark}"'.encode())
-    found = found[-len(pieces) + 1 :]  # where it was encoded twice
-    return b"".join(piece for pair in zip(pieces, [*found, b""], strict=True) for piece in pair)
+def _put(value: Any, pieces: list[bytes]) -> None:
+    """Add a value's JSON, piece by piece down to each `Encoded`."""
+    if isinstance(value, Encoded):
+        pieces.append(value.json)
+    elif isinstance(value, dict) and value:
+        before = b"{"
+        for name, inner in value.items():
+            if not isinstance(name, str):
+                raise TypeError(f"{type(name).__name__} is no name")
+            pieces += (before, _text(name), b":")
+            _put(inner, pieces)
+            before = b","
+        pieces.append(b"}")
+    elif isinstance(value, list | tuple) and value:
+        before = b"["
+        for inner in value:
+            pieces.append(before)
+            _put(inner, pieces)
+            before = b","
+        pieces.append(b"]")
+    else:
+        pieces.append(_text(value))
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

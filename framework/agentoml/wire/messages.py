@@ -173,14 +173,14 @@ def select_group(group: str, name: str, values: Sequence[Json]) -> Json:
 
 
 def select_option(
-    option_id: str, name: str, current: str, values: Sequence[Json] | Encoded, **labels: Unpack[Labels]
+    option_id: str, name: str, current: str | Encoded, values: Sequence[Json] | Encoded, **labels: Unpack[Labels]
 ) -> Json:
     """A config option with values to choose from: all of them `select_value`s, or all of them `select_group`s."""
     option = {"id": option_id, "name": name, "type": "select", "currentValue": current, "options": values}
     return _given(option, **labels)
 
 
-def boolean_option(option_id: str, name: str, current: bool, **labels: Unpack[Labels]) -> Json:
+def boolean_option(option_id: str, name: str, current: bool | Encoded, **labels: Unpack[Labels]) -> Json:
     """A config option that is on or off; only for clients that say they know it (A35)."""
     return _given({"id": option_id, "name": name, "type": "boolean", "currentValue": current}, **labels)
 

@@ -58,7 +58,7 @@ def preselecting(option_id: str, state: State) -> list[tuple[Place, Value]]:
         active = state.active.get(name)
         if active is not None and option_id in active.value.preselect:
             (data if active.value.from_data else others).append(((name, active.value.id), active.value))
-    return [*data, *others]
+    return data + others
 
 
 def _links(option: Option, listing: Listing, state: State) -> Iterator[Link]:

@@ -11,12 +11,12 @@ from agentoml.snapshot.snapshot import ON, CatalogModel, Condition, Hidden, Test
 
 def holds(condition: Condition, state: State, provider: str | None = None) -> bool:
     """Return whether all of a condition holds. `provider` is the one whose `credentials` it speaks of."""
-    return all(_holds(test, state, provider) for test in condition)
+    return not condition or all(_holds(test, state, provider) for test in condition)
 
 
 def is_hidden(hidden: Hidden, state: State, provider: str | None = None) -> bool:
     """Return whether something is in force without being offered."""
-    return any(holds(condition, state, provider) for condition in hidden)
+    return bool(hidden) and any(holds(condition, state, provider) for condition in hidden)
 
 
 def _holds(test: Test, state: State, provider: str | None) -> bool:

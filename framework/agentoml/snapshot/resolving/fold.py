@@ -15,7 +15,7 @@ from agentoml.snapshot.precedence import is_glob, most_specific
 from agentoml.snapshot.profile import Profile, Servers
 from agentoml.snapshot.resolving.chain import first_model
 from agentoml.snapshot.resolving.state import State
-from agentoml.snapshot.snapshot import CatalogModel, Snapshot
+from agentoml.snapshot.snapshot import CatalogModel
 
 
 def fold(state: State) -> Profile:
@@ -38,12 +38,12 @@ def fold(state: State) -> Profile:
         instructions=keys.get(("instructions",)),
         instructions_append=_all(base.patch.paragraphs, (patch.paragraphs for patch in patches)),
         reminder=_all(base.patch.reminders, (patch.reminders for patch in patches)),
-        servers=_servers(state, keys, patches),
+        servers=servers_in_force(state),
         permissions_base=base.permissions,
         permissions_patches=_all((), (patch.permissions for patch in patches)),
         auto_answers=_edited(base.auto_answers, (patch.auto_answers for patch in patches)),
         context_files=_edited(base.context_files, (patch.context_files for patch in patches)),
-        commands=_commands(snapshot, patches),
+        commands=commands_in_force(state),
         limits=_limits([*base.patch.limits, *_all((), (patch.limits for patch in patches))]),
         tool_edits=_tool_edits(base.tools, _all((), (patch.tools for patch in patches))),
     )
@@ -81,13 +81,22 @@ def keys_of_patches(state: State) -> Iterator[tuple[Key, Any]]:
 
 def model_in_force(state: State) -> CatalogModel | None:
     """Return the model, once everything that may set it is worked out (E23, E31)."""
-    key = dict(keys_of_base(state)).get(MODEL)
-    for found, said in keys_of_patches(state):
-        if found == MODEL:
-            key = said
+    key = _said(MODEL, state)
     if key is None or key not in state.snapshot.models:
         key = first_model(state)
     return None if key is None else state.snapshot.models[key]
+
+
+def _said(key: Key, state: State) -> Any:
+    """Return what is said of a key: by its owner alone where that is there, else by the last patch or the base."""
+    snapshot = state.snapshot
+    owner = state.active.get(snapshot.owners.get(key, ""))
+    if owner is not None:
+        return owner.patch.keys.get(key, snapshot.ownership[owner.option.id].kept.get(key))
+    said = snapshot.base.patch.keys.get(key)
+    for _, patch in contributions(state):
+        said = patch.keys.get(key, said)
+    return said
 
 
 def _of_the_model(value: str | None, known: Collection[str]) -> str | None:
@@ -125,15 +134,12 @@ def put(params: dict[str, Any], path: Key, value: Any) -> None:
     params[path[-1]] = value
 
 
-def _servers(state: State, keys: Mapping[Key, Any], patches: list[Patch]) -> Servers:
+def servers_in_force(state: State) -> Servers:
     """Return which servers are on: what an owner that is there says alone, else the most specific rule (E2, E29)."""
     snapshot = state.snapshot
-    base = snapshot.base.patch
-    if not snapshot.servers and not base.server_globs and not any(patch.server_globs for patch in patches):
-        return Servers(rules=tuple((key[1], on) for key, on in keys.items() if key[0] == "mcp"))
+    keys = {**dict(keys_of_base(state)), **dict(keys_of_patches(state))}
     rules = (
-        *base.server_globs,
-        *_all((), (patch.server_globs for patch in patches)),
+        *_all(snapshot.base.patch.server_globs, (patch.server_globs for _, patch in contributions(state))),
         *((key[1], on) for key, on in keys.items() if key[0] == "mcp"),
     )
     declared = {}
@@ -145,9 +151,11 @@ def _servers(state: State, keys: Mapping[Key, Any], patches: list[Patch]) -> Ser
     return Servers(declared, rules, snapshot.server_tools)
 
 
-def _commands(snapshot: Snapshot, patches: list[Patch]) -> tuple[str, ...]:
+def commands_in_force(state: State) -> tuple[str, ...]:
+    """Return the slash commands that the base and the active values let through."""
+    snapshot = state.snapshot
     names = snapshot.base.commands
-    for edit in _all((), (patch.commands for patch in patches)):
+    for edit in _all((), (patch.commands for _, patch in contributions(state))):
         names = edited_commands(names, edit, snapshot.commands)
     return names
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -39,18 +39,16 @@ def _claims(option: Option, state: State) -> list[Claim]:
     owned = state.snapshot.ownership[option.id].keys
     if not owned:
         return []
-    sources = [
-        (name, state.active[name].value.id, state.active[name].patch)
-        for name in state.snapshot.wiring[option.id].forced_by
-        if name in state.active
-    ]
+    forcing = [state.active[name] for name in state.snapshot.wiring[option.id].forced_by if name in state.active]
+    claims = [Claim(active.option.id, active.value.id, _only(owned, active.patch)) for active in forcing]
     command = state.view.command
-    found = [*sources, *([(None, command.name, command.value.patch)] if command else [])]
-    claims = (
-        Claim(name, value, {key: said for key, said in patch.keys.items() if key in owned})
-        for name, value, patch in found
-    )
+    if command is not None:
+        claims.append(Claim(None, command.name, _only(owned, command.value.patch)))
     return [claim for claim in claims if claim.keys]
+
+
+def _only(owned: Collection[Key], patch: Patch) -> Mapping[Key, Any]:
+    return {key: said for key, said in patch.keys.items() if key in owned}
 
 
 def fitting_values(option: Option, keys: Mapping[Key, Any], models: Catalog) -> tuple[str, ...]:

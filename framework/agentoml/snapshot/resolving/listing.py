@@ -9,7 +9,7 @@ from attrs import evolve
 from agentoml.config.globs import selects
 from agentoml.snapshot.resolving.conditions import holds, is_hidden
 from agentoml.snapshot.resolving.state import Listing, State
-from agentoml.snapshot.snapshot import Filter, Option, RenderedValue, Value
+from agentoml.snapshot.snapshot import CatalogModel, Filter, Option, RenderedValue, Value
 
 LONGEST_OPEN_VALUE = 256
 
@@ -17,23 +17,24 @@ LONGEST_OPEN_VALUE = 256
 def listing_of(option: Option, state: State) -> Listing:
     """Return the values of an option now. What they depend on is remembered, so equal sessions share one listing."""
     snapshot = state.snapshot
-    key = (option.id, *(_input(about, state) for about in snapshot.wiring[option.id].listing_inputs))
+    key = (option.id, *(_input(about, option, state) for about in snapshot.wiring[option.id].listing_inputs))
     known: Listing | None = snapshot.listings.get(key)
     return known or snapshot.listings.keep(key, _list(option, state))
 
 
-def _input(about: str, state: State) -> Hashable:
+def _input(about: str, option: Option, state: State) -> Hashable:
     if about == "client":
         return state.client
     if about == "model":
-        return state.model and state.model.entry
+        model = state.model
+        return model and (id(_given(option, model)), model.capabilities, model.capabilities_known)
     active = state.active.get(about)
     return active and active.value.id
 
 
 def _list(option: Option, state: State) -> Listing:
     let_through = _let_through(option, state)
-    given = option.per_model.get(state.model.entry, ()) if option.per_model and state.model else ()
+    given = _given(option, state.model)
     values = {**option.values, **{value.id: value for value in given}} if given else option.values
     there, hidden = values, frozenset[str]()
     if option.conditional:
@@ -52,6 +53,11 @@ def _list(option: Option, state: State) -> Listing:
         offered=in_groups(option, [value.shown for key, value in kept.items() if key not in hidden]),
         gives_nothing=option.source is not None and not from_source and not serves,
     )
+
+
+def _given(option: Option, model: CatalogModel | None) -> tuple[Value, ...]:
+    """Return what the source gives for a model; models that are given the same share it."""
+    return option.per_model.get(model.entry, ()) if model is not None else ()
 
 
 def _serves(star: Value, let_through: Set[str] | None, state: State) -> bool:
@@ -98,6 +104,16 @@ def in_groups(option: Option, shown: Iterable[RenderedValue]) -> tuple[RenderedV
     for value in shown:
         groups.setdefault(value.group, []).append(value)
     return tuple(value for members in groups.values() for value in members)
+
+
+def offered_values(option: Option, listing: Listing, value: Value) -> tuple[RenderedValue, ...]:
+    """Return the list of an option with this value in force, also where that is hidden or not listed (E10, E21)."""
+    if value.id not in listing.kept:
+        return in_groups(option, (*listing.offered, value.shown))
+    if value.id in listing.hidden:
+        shown = (one.shown for one in listing.kept.values() if one.id not in listing.hidden or one.id == value.id)
+        return in_groups(option, shown)
+    return listing.offered
 
 
 def unlisted(option: Option, value_id: str, state: State, *, filtered: bool = True) -> Value | None:

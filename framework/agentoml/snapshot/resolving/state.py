@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
+from agentoml.snapshot.memo import Memo
 from agentoml.snapshot.patches import Key, Patch
-from agentoml.snapshot.snapshot import CatalogModel, Command, Option, RenderedValue, Snapshot, Value
+from agentoml.snapshot.snapshot import CatalogModel, Command, Option, RenderedOption, RenderedValue, Snapshot, Value
 
 if TYPE_CHECKING:
     from typing import Any
@@ -18,7 +19,7 @@ Place = tuple[str, str]
 """An active value by its option's id and its own: what a pick may belong to (E7)."""
 
 
-@frozen
+@frozen(cache_hash=True)
 class ClientFacts:
     """What conditions and fallbacks read of a client. `credentials` are the providers whose credentials are there."""
 
@@ -53,11 +54,12 @@ class Claim:
 
 @frozen
 class Active:
-    """An option that is there, and its value in force. `patch` is all that the value sets."""
+    """An option that is there, and its value in force: `patch` is all that it sets, `rendered` how it is shown."""
 
     option: Option
     value: Value
     patch: Patch
+    rendered: RenderedOption
     forced_by: Claim | None = None
 
 
@@ -66,7 +68,8 @@ class Listing:
     """The values of an option at one moment, in order.
 
     `there`: those that the source gives or that are written, and whose conditions hold. `kept`: those of them that
-    the filter lets through. `hidden`: kept, but not offered. `offered` is what a client is shown.
+    the filter lets through. `hidden`: kept, but not offered. `offered` is what a client is shown. `active`: its values
+    as they are in force where nothing forces them, by their id and whether the client shows booleans.
     """
 
     there: Mapping[str, Value]
@@ -74,6 +77,7 @@ class Listing:
     hidden: frozenset[str]
     offered: tuple[RenderedValue, ...]
     gives_nothing: bool = False
+    active: Memo[tuple[str, bool], Active] = field(factory=lambda: Memo(64), repr=False)
 
 
 @define(eq=False)
