@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import statistics
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_process import EVERYTHING, AgentProcess, Frame, RequestFailed, agent_process, offered, shown
+from agent_process import EVERYTHING, AgentProcess, Frame, RequestFailed, agent_process, choose, offered, shown
 
 HEARING = {
     **EVERYTHING,
@@ -67,6 +68,10 @@ async def attempt(agent: AgentProcess, state: str, after: int = 0) -> Frame:
     """Wait until the client is told of an attempt that ended so, behind the first `after` ones."""
     await agent.until(lambda: any(one["state"] == state for one in attempts(agent)[after:]))
     return attempts(agent)[-1]
+
+
+def asked_about(agent: AgentProcess) -> list[Frame]:
+    return [frame for frame in agent.frames if frame.get("method") == "session/request_permission"]
 
 
 def models(update: Frame) -> list[str]:
@@ -200,6 +205,34 @@ async def test_promise_5_a_turn_goes_on_by_what_it_began_with(config: Path, tmp_
         }
         await agent.prompt(session, "talk")
         assert agent.said() == "to the endanew"
+
+
+@pytest.mark.parametrize(("before", "after"), [(9, 1), (1, 9)])
+async def test_promise_5_a_lower_limit_binds_at_the_next_step_and_a_higher_one_in_the_next_turn(
+    config: Path, tmp_path: Path, before: int, after: int
+) -> None:
+    base = config.with_name("base.toml")
+    written = f"""{BASE}capabilities = ["tools"]
+[providers.offline.replies.talk]
+steps = [{{ tool = "list_files" }}, {{ text = "to the end" }}]
+[permissions.standard]
+kinds.search = "ask"
+[agent]
+limits.turn.model_calls = """
+    base.write_text(f"{written}{before}\n", encoding="utf-8")
+    asked: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+    async with hearing(config) as agent:
+        agent.answers["session/request_permission"] = lambda _: asked
+        turn = asyncio.create_task(agent.prompt(await agent.new_session(tmp_path), "talk"))
+        question = await agent.until(
+            lambda: [one for one in agent.frames if one.get("method") == "session/request_permission"]
+        )
+        told = len(attempts(agent))
+        base.write_text(f"{written}{after}\n", encoding="utf-8")
+        await attempt(agent, "applied", told)
+        agent.answer(question[0], choose("allow_once")({}))
+        assert (await turn)["stopReason"] == "max_turn_requests"
+        assert agent.said() == "I stop here: the turn may make 1 model calls."
 
 
 async def test_promise_6_a_server_that_is_declared_as_before_keeps_its_process(config: Path, tmp_path: Path) -> None:

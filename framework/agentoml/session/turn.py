@@ -26,6 +26,7 @@ from agentoml.session.tool_calls import ToolCalls, UserStopped
 from agentoml.session.toolbox import toolbox
 from agentoml.session.usage import cost_usd
 from agentoml.snapshot.clip import why_no_model
+from agentoml.snapshot.resolving.fold import least_limits
 from agentoml.snapshot.snapshot import CatalogModel, Snapshot
 from agentoml.threads import in_thread
 from agentoml.tools.tool import Tool
@@ -129,7 +130,8 @@ class Turn:
         self.session.history.close_open_requests(OUT_OF_CALLS)  # a pick may have raised the limit meanwhile
 
     def _limits(self) -> Limits:
-        return self.session.resolved(self.pinned).profile.limits
+        """Return the least of all that count: what a reload lowers while the turn runs binds at its next step."""
+        return least_limits([standing.resolved().profile.limits for standing in self.session.standings()])
 
     def _keep_time(self, timeout: asyncio.Timeout) -> None:
         """Have the turn end when the time that it may take now is over. What is picked while the model answers or tools

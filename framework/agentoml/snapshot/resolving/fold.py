@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -44,7 +44,7 @@ def fold(state: State) -> Profile:
         auto_answers=_edited(base.auto_answers, (patch.auto_answers for patch in patches)),
         context_files=_edited(base.context_files, (patch.context_files for patch in patches)),
         commands=commands_in_force(state),
-        limits=_limits([*base.patch.limits, *_all((), (patch.limits for patch in patches))]),
+        limits=least_limits([*base.patch.limits, *_all((), (patch.limits for patch in patches))]),
         tool_edits=_tool_edits(base.tools, _all((), (patch.tools for patch in patches))),
     )
 
@@ -183,7 +183,7 @@ def _tool_edits(base: ListEdit | None, edits: tuple[ListEdit, ...]) -> tuple[Lis
     return edits if base is None or positive else (base, *edits)
 
 
-def _limits(found: list[Limits]) -> Limits:
+def least_limits(found: Sequence[Limits]) -> Limits:
     """Return of each limit the smallest."""
     if not found:
         return Limits()
