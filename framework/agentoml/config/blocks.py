@@ -18,6 +18,10 @@ BLOCKS_KEPT = 65_536
 
 _HEADER = re.compile(r"^(?=\[[^\[])", re.MULTILINE)
 
+_NAME = re.compile(r"""[A-Za-z0-9_-]+|"[^"'\\]*"|'[^"']*'""")
+_PLAIN_HEADER = re.compile(rf"\[(?:{_NAME.pattern})(?:\.(?:{_NAME.pattern}))*\]")
+"""A header as nearly all are; to have it parsed costs more than its table."""
+
 _Path = tuple[str, ...]
 
 
@@ -71,14 +75,23 @@ def _blocks(pieces: Iterable[str]) -> Iterator[str]:
 @lru_cache(maxsize=BLOCKS_KEPT)
 def _block(text: str, deepest: int) -> _Block | None:
     """Return one block; None where it can't be read, is nested too deep, or says something outside of its table."""
-    header, values = _values(text.partition("\n")[0]), _values(text)
-    path: _Path = ()
-    while header:
-        name, header = next(iter(header.items()))
+    path, values = _path(text.partition("\n")[0]), _values(text)
+    for name in path:
         if values is None or values.keys() != {name}:
             return None
-        path, values = (*path, name), values[name]
+        values = values[name]
     return None if not path or values is None or deeper_than(deepest - len(path), values) else _Block(path, values)
+
+
+def _path(header: str) -> _Path:
+    """Return what a header names; of a line that is no header, whatever: its block can't be parsed either."""
+    if _PLAIN_HEADER.fullmatch(header):
+        return tuple(name.strip("\"'") for name in _NAME.findall(header))
+    path, values = [], _values(header)
+    while values:
+        name, values = next(iter(values.items()))
+        path.append(name)
+    return tuple(path)
 
 
 def _values(text: str) -> dict[str, Any] | None:
@@ -109,4 +122,6 @@ def deeper_than(levels: int, values: Mapping[str, Any]) -> bool:
             for item in (outer.values() if type(outer) is dict else outer)
             if type(item) is dict or type(item) is list
         ]
-    return bool(inner)
+        if not inner:
+            return False
+    return True
