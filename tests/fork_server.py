@@ -17,8 +17,9 @@ import signal
 import socket
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from attrs import define, field
 
@@ -33,23 +34,19 @@ class Forked:
     stdin: asyncio.StreamWriter
     stdout: asyncio.StreamReader
     stderr: asyncio.StreamReader
+    report: asyncio.StreamReader
     returncode: int | None = None
-    _ended: asyncio.Event = field(factory=asyncio.Event)
-    _handle: int = -1
+    _ended: asyncio.Task[int] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._handle = os.pidfd_open(self.pid)
-        asyncio.get_running_loop().add_reader(self._handle, self._gone)
+        self._ended = asyncio.create_task(self._end())
 
-    def _gone(self) -> None:
-        asyncio.get_running_loop().remove_reader(self._handle)
-        os.close(self._handle)
-        self.returncode = 0
-        self._ended.set()
+    async def _end(self) -> int:
+        self.returncode = int(await self.report.read())  # to the end of the pipe: it is closed by that
+        return self.returncode
 
     async def wait(self) -> int:
-        await self._ended.wait()
-        return 0
+        return await asyncio.shield(self._ended)
 
     def kill(self) -> None:
         os.kill(self.pid, signal.SIGKILL)
@@ -63,13 +60,14 @@ class ForkServer:
 
     async def start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> Forked:
         """Start `agentoml ARGUMENTS` with these variables beside the inherited ones."""
-        (stdin, to_child), (from_child, stdout), (errors, stderr) = os.pipe(), os.pipe(), os.pipe()
+        (stdin, to_child), (from_child, stdout), (errors, stderr), (told, report) = (os.pipe() for _ in range(4))
         said = json.dumps({"arguments": list(arguments), "environment": dict(environment)}).encode()
-        socket.send_fds(self.control, [said], [stdin, stdout, stderr])
-        pid = json.loads(self.control.recv(64))
-        for theirs in (stdin, stdout, stderr):
+        socket.send_fds(self.control, [said], [stdin, stdout, stderr, report])
+        for theirs in (stdin, stdout, stderr, report):
             os.close(theirs)
-        return Forked(pid, await _writer(to_child), await _reader(from_child), await _reader(errors))
+        keeper = await _reader(told)
+        pid = int(await keeper.readline())
+        return Forked(pid, await _writer(to_child), await _reader(from_child), await _reader(errors), keeper)
 
 
 async def _reader(fd: int) -> asyncio.StreamReader:
@@ -106,32 +104,51 @@ def serve(control: socket.socket) -> None:
     """Fork for each message until the other side is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        said, fds, _, _ = socket.recv_fds(control, 1 << 20, 3)
+        said, fds, _, _ = socket.recv_fds(control, 1 << 20, 4)
         if not said:
             return
-        pid = os.fork()
-        if pid == 0:
+        if os.fork() == 0:
             control.close()
-            become(json.loads(said), fds)
+            keep(json.loads(said), fds[:3], fds[3])
         for fd in fds:
             os.close(fd)
-        control.send(json.dumps(pid).encode())
 
 
-def become(said: Mapping[str, Any], fds: Sequence[int]) -> None:
-    """Be the command, never to return."""
+def keep(said: Mapping[str, Any], fds: Sequence[int], report: int) -> NoReturn:
+    """Be the parent of the command: report its process id, wait for its end, and report the exit code."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()
+    if pid == 0:
+        os.close(report)
+        become(said, fds)
+    for fd in fds:
+        os.close(fd)
+    os.write(report, b"%d\n" % pid)
+    _, status = os.waitpid(pid, 0)
+    with contextlib.suppress(BrokenPipeError):
+        os.write(report, b"%d\n" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
+
+
+def become(said: Mapping[str, Any], fds: Sequence[int]) -> NoReturn:
+    """Be the command, never to return; what would end a process of its own ends it here with the same exit code."""
     from agentoml.cli.main import main
 
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
         os.close(fd)
     os.environ.update(said["environment"])
-    code = 70
+    code: int | str | None = 1
     try:
         code = main(list(said["arguments"]))
+    except SystemExit as left:
+        code = left.code
+    except BaseException:
+        traceback.print_exc()
     finally:
-        os._exit(code)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def warm() -> None:
