@@ -240,7 +240,7 @@ async def test_an_unchanged_server_keeps_its_process_and_a_changed_one_serves_un
     assert all(is_gone(pid) for pid in pids(tmp_path))
 
 
-async def test_a_removed_server_ends_after_the_turns_that_use_it(
+async def test_a_removed_server_serves_until_the_turns_that_use_it_end(
     servers: McpServers, context: ToolContext, tmp_path: Path
 ) -> None:
     await ready(servers, tiny=tiny("", tmp_path))
@@ -248,12 +248,24 @@ async def test_a_removed_server_ends_after_the_turns_that_use_it(
 
     with servers.in_use():
         servers.want({})
-        assert servers.tools() == {}
+        assert servers.tools()["mcp:tiny/echo"] is echo
         assert (await echo.run({"text": "still"}, context)).text == "still"
+    assert servers.tools() == {}
     await servers.close()
 
     with pytest.raises(ToolError, match="not running"):
         await echo.run({}, context)
+
+
+async def test_a_server_that_is_wanted_again_before_it_went_keeps_its_process(
+    servers: McpServers, context: ToolContext, tmp_path: Path
+) -> None:
+    await ready(servers, tiny=tiny("", tmp_path))
+    with servers.in_use():
+        servers.want({})
+        servers.want({"tiny": tiny("", tmp_path)})
+    assert (await call(servers, "echo", context, text="still")).text == "still"
+    assert len(pids(tmp_path)) == 1
 
 
 async def test_servers_start_side_by_side_and_end_with_everything_they_started(

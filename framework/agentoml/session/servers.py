@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from attrs import define, field
 
 from agentoml.config.schema import McpServer
+from agentoml.snapshot.ceiling import OPEN, Ceiling
 from agentoml.snapshot.profile import Servers
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.mcp import McpServers, ServerStatus
@@ -29,6 +30,7 @@ class SessionServers:
     surroundings: Surroundings
     brought: Mapping[str, McpServer] = field(factory=dict)
     _declared: frozenset[str] = frozenset()
+    _ceiling: Ceiling = OPEN
     _servers: McpServers = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -36,18 +38,22 @@ class SessionServers:
 
     def want(self, snapshot: Snapshot, servers: Servers) -> None:
         """Start and stop servers so that those run that are on, by what a profile says of them."""
-        self._declared = frozenset(snapshot.servers)
+        self._declared, self._ceiling = frozenset(snapshot.servers), snapshot.ceiling
         brought = {name: one for name, one in self.brought.items() if snapshot.ceiling.allows_server(name, one)}
         wanted = {**snapshot.servers, **brought}
         self._servers.want({name: server for name, server in wanted.items() if servers.is_on(name)})
 
-    def tools(self, snapshot: Snapshot) -> Iterator[Tool]:
-        """Yield the tools of the servers that are ready: of those that the client brought, and of those that a snapshot
-        declares. What a reload adds while a turn runs waits for the next turn.
+    def tools(self, snapshot: Snapshot) -> list[Tool]:
+        """Return the tools of the servers that are ready, in the order in which a snapshot declares these; those of the
+        client's own servers come last.
+
+        What a reload adds or takes away while a turn runs waits for the next turn; what a policy takes away does not.
         """
-        for name, tool in self._servers.tools().items():
-            if _server_of(name) in self.brought or _server_of(name) in snapshot.servers:
-                yield tool
+        known = {**snapshot.servers, **self.brought}
+        places = {name: place for place, name in enumerate(known)}
+        running = [(_server_of(tool.name), tool) for tool in self._servers.tools().values()]
+        there = [one for one in running if one[0] in known and self._ceiling.allows_server(one[0], known[one[0]])]
+        return [tool for _, tool in sorted(there, key=lambda one: places[one[0]])]
 
     def statuses(self) -> tuple[ServerStatus, ...]:
         """Return how each server is that is on."""

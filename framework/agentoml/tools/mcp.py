@@ -42,6 +42,7 @@ class McpServers:
         self._tell = changed
         self._current: dict[str, RunningServer] = {}
         self._previous: dict[str, RunningServer] = {}
+        self._leaving: dict[str, RunningServer] = {}
         self._retired: list[RunningServer] = []
         self._running: set[RunningServer] = set()
         self._fruitless: dict[str, int] = {}
@@ -53,13 +54,16 @@ class McpServers:
         """
         before, self._current = self._current, {}
         for name, server in declared.items():
-            running = before.pop(name, None)
+            running = before.pop(name, None) or self._leaving.pop(name, None)
             if running is None or _connection(running.declared) != _connection(server):
                 self._fruitless.pop(name, None)
                 running = self._replaced(name, server, running)
             self._current[name] = running
         for name, running in before.items():
-            self._retire(running)
+            if self._users:
+                self._leaving[name] = running
+            else:
+                running.stop()
             if name in self._previous:
                 self._retire(self._previous.pop(name))
 
@@ -73,9 +77,11 @@ class McpServers:
                 self._current[name] = self._replaced(name, server.declared, server)
 
     def tools(self) -> dict[str, Tool]:
-        """Return the tools of all servers that are ready, in the order of the servers."""
+        """Return the tools of all servers that are ready, in the order of the servers; last of those that are on their
+        way out.
+        """
         found: dict[str, Tool] = {}
-        for name, server in self._current.items():
+        for name, server in (*self._current.items(), *self._leaving.items()):
             serving = self._previous.get(name, server) if server.state == "starting" else server
             found.update((tool.name, tool) for tool in serving.tools)
         return found
@@ -92,21 +98,24 @@ class McpServers:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """While this holds (a turn), servers that are not wanted any more go on running."""
+        """While this holds (a turn), servers that are not wanted any more go on running and have their tools."""
         self._users += 1
         try:
             yield
         finally:
             self._users -= 1
             if not self._users:
-                retired, self._retired = self._retired, []
-                for server in retired:
+                done = (*self._retired, *self._leaving.values())
+                self._retired.clear()
+                self._leaving.clear()
+                for server in done:
                     server.stop()
 
     async def close(self) -> None:
         """End all servers, their processes and those that these started."""
         self._current.clear()
         self._previous.clear()
+        self._leaving.clear()
         owners = {server.owner for server in self._running}
         for server in tuple(self._running):
             server.stop()
