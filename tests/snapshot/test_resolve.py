@@ -19,6 +19,10 @@ reasoning = { values = ["low", "high"] }
 provider = "p"
 capabilities = ["tools"]
 reasoning = { values = ["low", "high"] }
+[models.keen]
+provider = "p"
+capabilities = ["tools", "images"]
+reasoning = { values = ["low", "high"], default = "high" }
 [models.seeing]
 provider = "p"
 capabilities = ["tools", "images"]
@@ -30,6 +34,9 @@ values_from = "model.reasoning"
 values.high = { when = { capability = "images" } }
 [options.fast]
 type = "boolean"
+[options.tone]
+values.plain = {}
+values.bold = { when = { model = "b" } }
 """
 CLIENT = ClientFacts()
 
@@ -58,6 +65,18 @@ def test_a_list_that_depends_on_what_a_model_can_do_is_not_shared_with_one_that_
     at = snapshot(tmp_path)
     assert [value.value for value in options(at, model="a")["level"].values] == ["low"]
     assert [value.value for value in options(at, model="seeing")["level"].values] == ["low", "high"]
+
+
+def test_a_list_that_depends_on_the_picked_model_is_not_shared_with_another(tmp_path: Path) -> None:
+    at = snapshot(tmp_path)
+    assert [value.value for value in options(at, model="a")["tone"].values] == ["plain"]
+    assert [value.value for value in options(at, model="b")["tone"].values] == ["plain", "bold"]
+
+
+def test_models_with_the_same_levels_have_each_their_own_default(tmp_path: Path) -> None:
+    at = snapshot(tmp_path)
+    assert options(at, model="seeing")["level"].current == "low"
+    assert options(at, model="keen")["level"].current == "high"
 
 
 def test_each_client_is_shown_a_boolean_in_its_own_way(tmp_path: Path) -> None:

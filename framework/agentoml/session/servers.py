@@ -10,7 +10,7 @@ from attrs import define, field
 
 from agentoml.config.schema import McpServer
 from agentoml.snapshot.ceiling import OPEN, Ceiling
-from agentoml.snapshot.profile import Servers
+from agentoml.snapshot.resolve import Resolved
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.tools.mcp import McpServers, ServerStatus
 from agentoml.tools.mcp_server import Surroundings
@@ -36,12 +36,12 @@ class SessionServers:
     def __attrs_post_init__(self) -> None:
         self._servers = McpServers(self.surroundings, self._told)
 
-    def want(self, snapshot: Snapshot, servers: Servers) -> None:
-        """Start and stop servers so that those run that are on, by what a profile says of them."""
+    def want(self, snapshot: Snapshot, resolved: Resolved) -> None:
+        """Start and stop servers so that those run that are on."""
         self._declared, self._ceiling = frozenset(snapshot.servers), snapshot.ceiling
         brought = {name: one for name, one in self.brought.items() if snapshot.ceiling.allows_server(name, one)}
         wanted = {**snapshot.servers, **brought}
-        self._servers.want({name: server for name, server in wanted.items() if servers.is_on(name)})
+        self._servers.want({name: server for name, server in wanted.items() if resolved.servers.is_on(name)})
 
     def tools(self, snapshot: Snapshot) -> list[Tool]:
         """Return the tools of the servers that are ready, in the order in which a snapshot declares these; those of the

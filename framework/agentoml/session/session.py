@@ -229,7 +229,7 @@ class Session:
     def _follow(self) -> Resolved:
         """Work out what is in force now, and have the servers and the clock follow it."""
         resolved = self.resolved()
-        self.servers.want(self.snapshot, resolved.servers)
+        self.servers.want(self.snapshot, resolved)
         self._wait_for_expiry()
         return resolved
 

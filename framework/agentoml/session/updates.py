@@ -26,30 +26,34 @@ HOLE = Encoded(b"\0")
 class Pieces:
     """What the lists of one snapshot are put together from, and the last of them: each serialised once.
 
-    `templates`: options, cut where their current value and their values go in. `values` and `lists`: by the identity of
+    `templates`: options, cut where their current value and their values go in. All others are found by the identity of
     what they say, which is kept beside them.
     """
 
     templates: dict[tuple[str, str], list[bytes]] = field(factory=dict)
     values: Memo[int, tuple[tuple[RenderedValue, ...], bytes]] = field(factory=lambda: Memo(MOST_LISTS))
+    options: Memo[int, tuple[RenderedOption, tuple[bytes, ...]]] = field(factory=lambda: Memo(4 * MOST_LISTS))
     lists: Memo[int, tuple[tuple[RenderedOption, ...], Encoded]] = field(factory=lambda: Memo(MOST_LISTS))
 
     def list_of(self, options: tuple[RenderedOption, ...]) -> Encoded:
         """Return options as JSON."""
         known = self.lists.get(id(options))
         if known is None:
-            pieces = [piece for option in options for piece in (b",", *self._pieces_of(option))]
+            pieces = [piece for option in options for piece in self._option(option)]
             known = self.lists.keep(id(options), (options, Encoded(b"".join((b"[", *pieces[1:], b"]")))))
         return known[1]
 
-    def _pieces_of(self, option: RenderedOption) -> tuple[bytes, ...]:
-        key = (option.id, option.kind)
-        before, *behind = self.templates.get(key) or self.templates.setdefault(key, _template(option))
-        current = encode_value(option.current)
-        if option.kind == "boolean":
-            return before, current, *behind
-        between, after = behind
-        return before, current, between, self._values(option.values), after
+    def _option(self, option: RenderedOption) -> tuple[bytes, ...]:
+        """Return the pieces of an option, a comma before them."""
+        known = self.options.get(id(option))
+        if known is None:
+            key = (option.id, option.kind)
+            before, *behind = self.templates.get(key) or self.templates.setdefault(key, _template(option))
+            pieces = (b",", before, encode_value(option.current), *behind)
+            if option.kind == "select":
+                pieces = (*pieces[:-1], self._values(option.values), pieces[-1])
+            known = self.options.keep(id(option), (option, pieces))
+        return known[1]
 
     def _values(self, values: tuple[RenderedValue, ...]) -> bytes:
         key = id(values)

@@ -39,9 +39,9 @@ class Patch:
 
     def then(self, later: Patch) -> Patch:
         """Return both patches as one."""
-        if later == NOTHING:
+        if later is NOTHING or later == NOTHING:
             return self
-        if self == NOTHING:
+        if self is NOTHING or self == NOTHING:
             return later
         return Patch(
             keys=MappingProxyType({**self.keys, **later.keys}),

@@ -55,7 +55,9 @@ class Selections:
 
 def view_of(snapshot: Snapshot, selections: Selections, *, shown: bool) -> View:
     """Return the selections as they count: as they are shown, or as they are in force (E12)."""
-    picks = {pick.spot: pick.value for pick in (*selections.picks, *selections.temporary)}
+    picks: dict[str, tuple[tuple[Place | None, str], ...]] = {}
+    for pick in (*selections.picks, *selections.temporary):
+        picks[pick.option] = (*picks.get(pick.option, ()), (pick.belongs_to, pick.value))
     turn = selections.turn
     if turn is None:
         return View(picks, above={})

@@ -8,13 +8,11 @@ from attrs import field, frozen
 
 from agentoml.snapshot.picks import Selections, view_of
 from agentoml.snapshot.profile import Profile, Servers
-from agentoml.snapshot.resolving.chain import choose
 from agentoml.snapshot.resolving.conditions import holds, is_hidden
+from agentoml.snapshot.resolving.deciding import decide
 from agentoml.snapshot.resolving.fold import commands_in_force, fold, model_in_force, servers_in_force
-from agentoml.snapshot.resolving.forcing import forced
-from agentoml.snapshot.resolving.listing import listing_of, offered_values
-from agentoml.snapshot.resolving.state import Active, Claim, ClientFacts, State, View
-from agentoml.snapshot.snapshot import MODEL_IN_FORCE, ON, Option, RenderedOption, RenderedValue, Snapshot, Value
+from agentoml.snapshot.resolving.state import ClientFacts, State, View
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Option, RenderedOption, RenderedValue, Snapshot
 
 __all__ = ["ClientFacts", "Profile", "RenderedOption", "RenderedValue", "Resolved", "resolve"]
 
@@ -73,44 +71,15 @@ def work_out(snapshot: Snapshot, client: ClientFacts, view: View) -> State:
     for name in snapshot.order:
         if name == MODEL_IN_FORCE:
             state.model = model_in_force(state)
+            continue
+        decision = decide(snapshot.options[name], state)
+        if decision.listing is not None:
+            state.listings[name] = decision.listing
+        if decision.active is not None:
+            state.active[name] = decision.active
         else:
-            _decide(snapshot.options[name], state)
+            state.missing[name] = decision.missing
     return state
-
-
-def _decide(option: Option, state: State) -> None:
-    """Give an option its value, or say why it is not there."""
-    if not holds(option.when, state):
-        state.missing[option.id] = "its condition does not hold"
-        return
-    listing = state.listings[option.id] = listing_of(option, state)
-    if listing.gives_nothing:
-        state.missing[option.id] = "there is nothing to choose from"
-        return
-    force = forced(option, listing, state)
-    if force is not None and force.value is None:
-        state.missing[option.id] = f"{force.by.who} sets what none of its values sets"
-        return
-    value = force.value if force is not None else choose(option, listing, state)
-    if value is None:
-        state.missing[option.id] = "there is nothing to choose from"
-        return
-    state.active[option.id] = _active(option, value, state, force.by if force is not None else None)
-
-
-def _active(option: Option, value: Value, state: State, forced_by: Claim | None) -> Active:
-    """Return a value in force. What that says of one that is listed and not forced is worked out once a listing."""
-    listing, as_boolean = state.listings[option.id], option.kind == "boolean" and state.client.booleans
-    if forced_by is not None:
-        shown = _render(option, value, (value.shown,), as_boolean=as_boolean)
-        return Active(option, value, option.patch(value), shown, forced_by)
-    known = listing.active.get((value.id, as_boolean))
-    if known is None:
-        shown = _render(option, value, offered_values(option, listing, value), as_boolean=as_boolean)
-        known = Active(option, value, option.patch(value), shown)
-        if value.id in listing.kept:
-            listing.active.keep((value.id, as_boolean), known)
-    return known
 
 
 # --------------------------------------------------------------------------------------------- rendering
@@ -126,16 +95,3 @@ def is_rendered(option: Option, state: State) -> bool:
 def _rendered(state: State) -> tuple[RenderedOption, ...]:
     options = state.snapshot.options
     return tuple([state.active[name].rendered for name in state.snapshot.display if is_rendered(options[name], state)])
-
-
-def _render(option: Option, value: Value, values: tuple[RenderedValue, ...], *, as_boolean: bool) -> RenderedOption:
-    return RenderedOption(
-        id=option.id,
-        name=option.name,
-        description=option.description,
-        category=option.category,
-        meta=option.meta,
-        kind="boolean" if as_boolean else "select",
-        current=value.id == ON if as_boolean else value.id,
-        values=() if as_boolean else values,
-    )

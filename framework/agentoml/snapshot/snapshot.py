@@ -310,9 +310,11 @@ class Ownership:
 class Wiring:
     """How an option hangs together with the others: what may preselect it or force it, in fold order.
 
-    `listing_inputs` is what its list depends on: options, "client", "model".
+    `inputs` is what its value depends on beside the client and the picks: options, MODEL_IN_FORCE. `listing_inputs` is
+    what its list depends on: options, MODEL_IN_FORCE, "client".
     """
 
+    inputs: tuple[str, ...] = ()
     listing_inputs: tuple[str, ...] = ()
     preselected_by: tuple[str, ...] = ()
     forced_by: tuple[str, ...] = ()
@@ -386,4 +388,5 @@ class Snapshot:
     forgetful: bool
     ceiling: Ceiling = OPEN
     resolved: Memo[Hashable, Any] = field(factory=lambda: Memo(256), repr=False)
+    decisions: Memo[Hashable, Any] = field(factory=lambda: Memo(1024), repr=False)
     listings: Memo[Hashable, Any] = field(factory=lambda: Memo(256), repr=False)

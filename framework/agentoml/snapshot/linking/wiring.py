@@ -148,7 +148,7 @@ def _circle(left: Mapping[str, Mapping[str, Edge]]) -> tuple[Edge, ...]:
 
 
 def wiring(options: Mapping[str, Option], owners: Mapping[Key, str]) -> Mapping[str, Wiring]:
-    """Return for each option what may preselect and force it, and what its list depends on."""
+    """Return for each option what it and its list depend on, and what may preselect and force it."""
     preselected_by: dict[str, dict[str, None]] = {name: {} for name in options}
     forced_by: dict[str, dict[str, None]] = {name: {} for name in options}
     for name, option in options.items():
@@ -161,25 +161,35 @@ def wiring(options: Mapping[str, Option], owners: Mapping[Key, str]) -> Mapping[
         for key in option.source_keys:
             if owners.get(key, name) != name:
                 forced_by[owners[key]][name] = None
-    return {
-        name: Wiring(
-            listing_inputs=tuple(dict.fromkeys(_listing_inputs(option))),
+    nodes = {MODEL_IN_FORCE, *options}
+    wired = {}
+    for name, option in options.items():
+        listing_inputs = tuple(dict.fromkeys(_listing_inputs(option)))
+        found = (*listing_inputs, *preselected_by[name], *forced_by[name], *_looked_at(option))
+        wired[name] = Wiring(
+            inputs=tuple(dict.fromkeys(node for node in found if node in nodes)),
+            listing_inputs=listing_inputs,
             preselected_by=tuple(preselected_by[name]),
             forced_by=tuple(forced_by[name]),
         )
-        for name, option in options.items()
-    }
+    return wired
+
+
+def _looked_at(option: Option) -> Iterator[str]:
+    yield from _about(option.when)
+    for default in option.default:
+        yield from _about(default.when)
 
 
 def _listing_inputs(option: Option) -> Iterator[str]:
     if option.per_model:
-        yield "model"
+        yield MODEL_IN_FORCE
     for found in option.filters:
         yield from found.options
     for value in values_of(option):
         for condition in (value.when, *value.hidden):
             for test in condition:
                 if test.about == "capability":
-                    yield "model"
+                    yield MODEL_IN_FORCE
                 else:
                     yield "client" if test.about in NOT_OPTIONS else test.about

@@ -68,12 +68,13 @@ def _links(option: Option, listing: Listing, state: State) -> Iterator[Link]:
         yield Link(view.above[option.id], True, "picked")
     if view.command is not None and option.id in view.command.value.preselect:
         yield Link(view.command.value.preselect[option.id], True, "command")
+    picks = dict(view.picks.get(option.id, ()))
     for place, value in reversed(preselecting(option.id, state)):
-        if (option.id, place) in view.picks:
-            yield Link(view.picks[option.id, place], True, "picked", place)
+        if place in picks:
+            yield Link(picks[place], True, "picked", place)
         yield Link(value.preselect[option.id], True, "preselected", place)
-    if (option.id, None) in view.picks:
-        yield Link(view.picks[option.id, None], True, "picked")
+    if None in picks:
+        yield Link(picks[None], True, "picked")
     for default in option.default:
         yield from _default(default, option, listing, state)
     for value_id in state.snapshot.ownership[option.id].base_values:

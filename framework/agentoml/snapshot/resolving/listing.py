@@ -9,7 +9,7 @@ from attrs import evolve
 from agentoml.config.globs import selects
 from agentoml.snapshot.resolving.conditions import holds, is_hidden
 from agentoml.snapshot.resolving.state import Listing, State
-from agentoml.snapshot.snapshot import CatalogModel, Filter, Option, RenderedValue, Value
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, CatalogModel, Filter, Option, RenderedValue, Value
 
 LONGEST_OPEN_VALUE = 256
 
@@ -17,19 +17,26 @@ LONGEST_OPEN_VALUE = 256
 def listing_of(option: Option, state: State) -> Listing:
     """Return the values of an option now. What they depend on is remembered, so equal sessions share one listing."""
     snapshot = state.snapshot
-    key = (option.id, *(_input(about, option, state) for about in snapshot.wiring[option.id].listing_inputs))
+    key = (option.id, *[_input(node, option, state) for node in snapshot.wiring[option.id].listing_inputs])
     known: Listing | None = snapshot.listings.get(key)
     return known or snapshot.listings.keep(key, _list(option, state))
 
 
-def _input(about: str, option: Option, state: State) -> Hashable:
-    if about == "client":
+def _input(node: str, option: Option, state: State) -> Hashable:
+    if node == "client":
         return state.client
-    if about == "model":
-        model = state.model
-        return model and (id(_given(option, model)), model.capabilities, model.capabilities_known)
-    active = state.active.get(about)
+    if node == MODEL_IN_FORCE:
+        return seen_of_model(option, state.model)
+    active = state.active.get(node)
     return active and active.value.id
+
+
+def seen_of_model(option: Option, model: CatalogModel | None) -> Hashable:
+    """Return all that an option may depend on of the model in force. Models that are alike in it are as one."""
+    if model is None:
+        return None
+    level = model.reasoning.default if model.reasoning is not None else None
+    return id(_given(option, model)), level, model.capabilities, model.capabilities_known
 
 
 def _list(option: Option, state: State) -> Listing:

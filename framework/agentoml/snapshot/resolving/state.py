@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
 
-from agentoml.snapshot.memo import Memo
 from agentoml.snapshot.patches import Key, Patch
 from agentoml.snapshot.snapshot import CatalogModel, Command, Option, RenderedOption, RenderedValue, Snapshot, Value
 
@@ -31,9 +30,12 @@ class ClientFacts:
 
 @frozen
 class View:
-    """The selections as they count at one moment: `above` counts more than everything but forcing (E8)."""
+    """The selections as they count at one moment: `above` counts more than everything but forcing (E8).
 
-    picks: Mapping[tuple[str, Place | None], str]
+    `picks` are those of each option, with what they belong to; of several in one place the last counts.
+    """
+
+    picks: Mapping[str, tuple[tuple[Place | None, str], ...]]
     above: Mapping[str, str]
     command: Command | None = None
 
@@ -52,7 +54,7 @@ class Claim:
         return f"the command /{self.value}" if self.option is None else f"{self.option} = {self.value!r}"
 
 
-@frozen
+@frozen(eq=False)
 class Active:
     """An option that is there, and its value in force: `patch` is all that it sets, `rendered` how it is shown."""
 
@@ -68,8 +70,7 @@ class Listing:
     """The values of an option at one moment, in order.
 
     `there`: those that the source gives or that are written, and whose conditions hold. `kept`: those of them that
-    the filter lets through. `hidden`: kept, but not offered. `offered` is what a client is shown. `active`: its values
-    as they are in force where nothing forces them, by their id and whether the client shows booleans.
+    the filter lets through. `hidden`: kept, but not offered. `offered` is what a client is shown.
     """
 
     there: Mapping[str, Value]
@@ -77,7 +78,15 @@ class Listing:
     hidden: frozenset[str]
     offered: tuple[RenderedValue, ...]
     gives_nothing: bool = False
-    active: Memo[tuple[str, bool], Active] = field(factory=lambda: Memo(64), repr=False)
+
+
+@frozen(eq=False)
+class Decision:
+    """What becomes of an option: it is in force, or it is not there, and `missing` says why."""
+
+    listing: Listing | None = None
+    active: Active | None = None
+    missing: str = ""
 
 
 @define(eq=False)
