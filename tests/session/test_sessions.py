@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agentoml.errors import InvalidParams
 from agentoml.permissions.calls import Call
 from agentoml.session.permission import judge
 from agentoml.session.session import Session
@@ -55,6 +56,26 @@ def test_nothing_is_sent_where_nothing_visible_changed(tmp_path: Path) -> None:
     opened(sessions, client, snapshot(tmp_path, "one"), tmp_path)
     assert sessions.take(snapshot(tmp_path, "one", more='[agent]\ninstructions = "New."\n'), ClientFacts()) == 0
     assert client.updates == []
+
+
+def test_what_is_sent_along_is_another_where_its_type_is(tmp_path: Path) -> None:
+    sessions, client = Sessions(), QuietClient()
+    voice = "[options.voice]\nmeta = {{ pitch = {} }}\nvalues.bold.meta = {{ pitch = {} }}\n"
+    opened(sessions, client, snapshot(tmp_path, "one", more=voice.format(1, 1)), tmp_path)
+    for pitches in (("true", "1"), ("true", "true")):
+        assert sessions.take(snapshot(tmp_path, "one", more=voice.format(*pitches)), ClientFacts()) == 1
+    assert models(client.updates[-1][1]).count('"pitch":true') == 2
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/" + "long" * 2000, "/\ud800"])
+def test_a_directory_that_can_not_be_is_refused_by_name(tmp_path: Path, path: str) -> None:
+    for params in ({"cwd": path}, {"cwd": str(tmp_path), "additionalDirectories": [path]}):
+        with pytest.raises(InvalidParams) as refused:
+            Sessions().new(QuietClient(), snapshot(tmp_path, "one"), ClientFacts(), params)
+        assert refused.value.data == {
+            "path": "$.cwd" if len(params) == 1 else "$.additionalDirectories",
+            "reason": "not_a_directory",
+        }
 
 
 @pytest.mark.parametrize(

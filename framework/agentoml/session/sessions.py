@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from attrs import define, field
@@ -43,7 +43,7 @@ class Sessions:
         """
         cwd, additional = params["cwd"], tuple(params.get("additionalDirectories") or ())
         for path, where in ((cwd, "$.cwd"), *((root, "$.additionalDirectories") for root in additional)):
-            if not Path(path).is_dir():
+            if not os.path.isdir(path):  # noqa: PTH112 - never fails
                 raise InvalidParams("not a directory that exists", path=where, reason="not_a_directory")
         session_id = f"sess_{secrets.token_hex(12)}"
         self._environment.hide_secrets_of(snapshot)

@@ -160,6 +160,11 @@ Hidden = tuple[Condition, ...]
 """Hidden while one of them holds; none: never."""
 
 
+def _exactly(meta: Mapping[str, Any]) -> str:
+    """Return what tells tables apart that are equal in Python and not on the wire: 1, 1.0 and true."""
+    return repr(meta) if meta else ""
+
+
 @frozen
 class RenderedValue:
     """A value as it is offered. `group` is None where the option has no groups."""
@@ -167,7 +172,7 @@ class RenderedValue:
     value: str
     name: str
     description: str | None = None
-    meta: Mapping[str, Any] = EMPTY
+    meta: Mapping[str, Any] = field(default=EMPTY, eq=_exactly)
     group: str | None = None
     group_name: str | None = None
 
@@ -180,7 +185,7 @@ class RenderedOption:
     name: str
     description: str | None
     category: str | None
-    meta: Mapping[str, Any]
+    meta: Mapping[str, Any] = field(eq=_exactly)
     kind: Literal["select", "boolean"]
     current: str | bool
     values: tuple[RenderedValue, ...] = ()
