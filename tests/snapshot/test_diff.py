@@ -159,6 +159,77 @@ def test_another_order_widens_where_it_may_decide_about_the_mode(tmp_path: Path,
     assert after.widens
 
 
+DEPENDENT = """
+schema = 1
+[providers.p]
+adapter = "scripted"
+[models.seeing]
+provider = "p"
+capabilities = ["images"]
+[models.strict]
+provider = "p"
+set = { permissions = "no-changes" }
+[modes.audit]
+set = { model = "strict" }
+[options.model]
+values_from = "models"
+[options.persona]
+default = "shy"
+values.bold = {}
+values.shy = {}
+[options.care]
+default = [{ value = "much", when = { capability = "images" } }, "some"]
+values.much.set = { permissions = "no-changes" }
+values.some = {}
+[options.voice]
+default = [{ value = "low", when = { persona = "shy" } }, "loud"]
+values.low.set = { permissions = "no-changes" }
+values.loud = {}
+[options.temper]
+default = "t*"
+values.none = {}
+values.tame.set = { permissions = "no-changes" }
+values.true = {}
+"""
+YOLO = '[options.yolo]\ntype = "boolean"\non.set.auto_answers.add = ["everything"]\n'
+NEVER = '[options.never]\ntype = "boolean"\ndefault = true\non.set.auto_answers.remove = ["everything"]\n'
+BRAVE = '[options.brave]\ntype = "boolean"\ndefault = true\non.preselect.yolo = true\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('capabilities = ["images"]', 'capabilities = ["tools"]'),
+        ('set = { model = "strict" }', ""),
+        ('default = "shy"', 'default = "bold"'),
+        (YOLO, BRAVE + YOLO),
+        (YOLO + NEVER, NEVER + YOLO),
+        (NEVER, ""),
+        ('values.tame.set = { permissions = "no-changes" }', ""),
+    ],
+    ids=[
+        "what a model can",
+        "what is forced",
+        "what a default asks",
+        "what is preselected",
+        "what is folded last",
+        "an option less",
+        "the first of a pattern",
+    ],
+)
+def test_what_decides_about_grants_from_afar_widens(tmp_path: Path, old: str, new: str) -> None:
+    config = tmp_path / "agent.toml"
+    text = DEPENDENT + YOLO + NEVER
+    config.write_text(text, encoding="utf-8")
+    before = build(config)
+    assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
+    assert old in text
+    config.write_text(text.replace(old, new), encoding="utf-8")
+    after = build(config, before=InForce(before.table, before.snapshot))
+    assert not after.problems, [problem.one_line() for problem in after.problems]
+    assert after.widens
+
+
 def test_a_value_of_another_type_is_a_change(tmp_path: Path) -> None:
     built = edited(tmp_path, ("[models.two]", "[models.one.params]\nseed = 1\n[models.two]"))
     assert built.snapshot is not None

@@ -11,7 +11,8 @@ from attrs import frozen
 from agentoml.config.problems import quoted
 from agentoml.permissions.sets import ReadySet
 from agentoml.snapshot import widening
-from agentoml.snapshot.snapshot import Command, Option, Snapshot, ToolKind, Value
+from agentoml.snapshot.deciding import decided_anew, folds_anew
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Command, Option, Snapshot, ToolKind, Value
 
 What = Literal["added", "removed", "changed"]
 
@@ -97,9 +98,10 @@ def _permissions(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         looser = widening.ceiling_is_looser(before.ceiling, after.ceiling)
         yield Change("permissions", "policy", "changed", "the policy changed", looser)
     yield from _tool_kinds(dict(before.tool_kinds), dict(after.tool_kinds))
-    for name in widening.decides_anew(before, after):
-        text = f"what the option {quoted(name)} is where the user picks nothing is decided anew"
-        yield Change("permissions", name, "changed", text, widens=True)
+    for name in decided_anew(before, after):
+        which = f"the option {quoted(name)}" if name != MODEL_IN_FORCE else "the model"
+        text = f"what {which} is where the user picks nothing is decided anew"
+        yield Change("permissions", name or "model", "changed", text, widens=True)
 
 
 def _about_set(name: str, what: What, was: ReadySet | None, now: ReadySet | None) -> str:
@@ -143,12 +145,13 @@ def _options(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         fields = _changed_fields(was, now, but=values)
         if what != "changed" or fields:
             yield Change("options", name, what, _sentence("option", name, what, fields))
-        yield from _values(was, now, after)
+        yield from _values(was, now, before, after)
         if was is not None and now is not None and _reordered(was.values, now.values):
             area, kind = ("modes", "the modes") if name == MODE else ("options", f"the values of {quoted(name)}")
             yield Change(area, name, "changed", f"{kind} stand in another order")
-    if _reordered(before.display, after.display):
-        yield Change("options", "options", "changed", "the options stand in another order")
+    other_fold = _reordered(before.options, after.options) and folds_anew(before, after)
+    if other_fold or _reordered(before.display, after.display):
+        yield Change("options", "options", "changed", "the options stand in another order", other_fold)
 
 
 def _reordered(before: Iterable[str], after: Iterable[str]) -> bool:
@@ -157,7 +160,7 @@ def _reordered(before: Iterable[str], after: Iterable[str]) -> bool:
     return [name for name in old if name in new] != [name for name in new if name in old]
 
 
-def _values(was: Option | None, now: Option | None, after: Snapshot) -> Iterator[Change]:
+def _values(was: Option | None, now: Option | None, before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """Yield written values, and those of a source that grant something else; data is told where it is declared."""
     option = now or was
     assert option is not None
@@ -165,6 +168,8 @@ def _values(was: Option | None, now: Option | None, after: Snapshot) -> Iterator
     old, new = was.known if was else {}, now.known if now else {}
     for value_id, what, one, other in _pairs(old, new):
         widens = other is not None and _grants_more(was, one, now, other, after)
+        if was is not None and now is None and one is not None:
+            widens = widening.restricts(widening.grants(was, one), before.permissions, after)
         from_data = any(value is not None and value.from_data for value in (one, other))
         if (was and now and not from_data) or widens:
             fields = _changed_fields(one, other, but=("shown",)) or (["what is shown"] if what == "changed" else [])

@@ -14,8 +14,8 @@ from attrs import evolve, frozen
 from agentoml.config.vocabulary.notation import Action, ListEdit
 from agentoml.permissions.sets import ReadyRule, ReadySet, strictness
 from agentoml.snapshot.ceiling import Ceiling
-from agentoml.snapshot.patches import MODEL, NOTHING, Patch
-from agentoml.snapshot.snapshot import Condition, Filter, Hidden, Option, Snapshot, Value
+from agentoml.snapshot.patches import NOTHING, Patch
+from agentoml.snapshot.snapshot import Option, Snapshot, Value
 
 Sets = Mapping[str, ReadySet]
 
@@ -102,7 +102,8 @@ def grants(option: Option, value: Value) -> Grants:
     return grants_of(option.patch(value))
 
 
-def _grants_something(option: Option, value: Value) -> bool:
+def grants_something(option: Option, value: Value) -> bool:
+    """Return whether permissions, answers or servers depend on a value."""
     found = grants(option, value)
     return found is not NO_GRANTS and found != NO_GRANTS
 
@@ -123,6 +124,14 @@ def grants_more(before: Grants, after: Grants, snapshot: Snapshot) -> bool:
     return before.permissions != after.permissions and (
         before.permissions != () or not _is_mask(after.permissions, snapshot)
     )
+
+
+def restricts(before: Grants, old: Sets, snapshot: Snapshot) -> bool:
+    """Return whether more may be allowed where a value is not there any more that granted this, by the sets as they
+    were (`old`).
+    """
+    answers_less = any(edit.replace is not None or edit.remove for edit in before.auto_answers)
+    return answers_less or lists_are_looser(before.permissions, (), old, snapshot)
 
 
 def lists_are_looser(
@@ -157,99 +166,3 @@ def _is_mask(lists: tuple[tuple[str, ...], ...], snapshot: Snapshot) -> bool:
 def _strictest(words: Sequence[Action]) -> int:
     """Return how strict the strictest is; where nothing is said, it is asked."""
     return max(map(strictness, words), default=strictness("ask"))
-
-
-# ---------------------------------------------------------------------------- what chooses among the values
-
-
-@frozen
-class Deciding:
-    """What decides about an option's value where the user picks nothing."""
-
-    chain: tuple[object, ...]
-    when: Condition
-    filters: tuple[Filter, ...]
-    order: tuple[str, ...]
-    conditions: Mapping[str, tuple[Condition, Hidden]]
-    preselections: Mapping[tuple[str, str], str]
-
-
-def decides_anew(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """Yield the options on whose values grants depend and that may now have another value without anybody's pick.
-
-    These are the options whose values grant something, and all on which those depend in turn. A value that is new, or
-    gone, changes nothing for who did not pick it, unless the chain of defaults leads to it.
-    """
-    was, now = _deciding_grants(before), _deciding_grants(after)
-    for name in was.keys() & now.keys():
-        if _decides_anew(was[name], now[name], before):
-            yield name
-
-
-def _decides_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
-    both = was.conditions.keys() & now.conditions.keys()
-    new = {place: value for place, value in now.preselections.items() if was.preselections.get(place) != value}
-    return (
-        was.chain != now.chain
-        or was.when != now.when
-        or [one.patterns for one in was.filters] != [one.patterns for one in now.filters]
-        or [name for name in was.order if name in both] != [name for name in now.order if name in both]
-        or any(was.conditions[name] != now.conditions[name] for name in both)
-        or not was.preselections.keys() <= now.preselections.keys()
-        or any(place[1] in before.options[place[0]].known for place in new if place[0] in before.options)
-    )
-
-
-def _deciding_grants(snapshot: Snapshot) -> dict[str, Deciding]:
-    left = [
-        option.id
-        for option in snapshot.options.values()
-        if any(_grants_something(option, value) for value in option.known.values())
-    ]
-    found: dict[str, Deciding] = {}
-    while left:
-        name = left.pop()
-        if name not in found and name in snapshot.options:
-            found[name] = _deciding(snapshot, snapshot.options[name])
-            wiring = snapshot.wiring[name]
-            left += [*wiring.preselected_by, *wiring.forced_by, *_asked(found[name])]
-            if "capability" in left:
-                left[left.index("capability")] = snapshot.owners.get(MODEL, "")
-    return found
-
-
-def _deciding(snapshot: Snapshot, option: Option) -> Deciding:
-    base = snapshot.ownership[option.id].base_values
-    order = tuple(option.values) if _order_decides(option) else ()
-    return Deciding(
-        chain=(option.default, option.data_default, order[:1], option.hidden, base),
-        when=option.when,
-        filters=option.filters,
-        order=order,
-        conditions={name: (value.when, value.hidden) for name, value in option.values.items()},
-        preselections={
-            (name, value.id): value.preselect[option.id]
-            for name in snapshot.wiring[option.id].preselected_by
-            if name in snapshot.options
-            for value in snapshot.options[name].known.values()
-            if option.id in value.preselect
-        },
-    )
-
-
-def _order_decides(option: Option) -> bool:
-    """Return whether the first of several values may count: unless the default names one that is always there."""
-    for link in option.default:
-        value = option.values.get(link.text)
-        if value is None:
-            return True
-        if not (link.when or value.when or value.hidden):
-            return False
-    return True
-
-
-def _asked(deciding: Deciding) -> Iterator[str]:
-    """Yield what conditions and filters of an option are about."""
-    yield from (test.about for when, _ in deciding.conditions.values() for test in when)
-    yield from (test.about for test in deciding.when)
-    yield from (name for one in deciding.filters for name in one.options)

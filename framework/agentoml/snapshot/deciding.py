@@ -1,0 +1,173 @@
+"""Two snapshots -> the options on which grants depend and that may have another value now, though nobody picked one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from agentoml.config.globs import selects
+from agentoml.snapshot.linking.wiring import edges
+from agentoml.snapshot.patches import MODEL
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Option, Snapshot, Value
+from agentoml.snapshot.widening import grants_something
+
+Place = tuple[str, str]
+
+
+@frozen
+class Deciding:
+    """What decides about an option's value, or about the model in force, where the user picks nothing.
+
+    `whole`: what counts whichever values there are. `values`: what each of them says of when it counts, and `order`,
+    where the first may count, how they stand. `pulls`: active values that preselect or force one, and which.
+    """
+
+    whole: tuple[Any, ...]
+    values: Mapping[Any, Any]
+    order: tuple[str, ...]
+    pulls: Mapping[Place, Any]
+
+
+def decided_anew(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
+    """Return the options whose values grant something, and those on which they depend in turn, that may have another
+    value than before; "" is the model in force. A value that is new changes nothing for who did not pick it, unless
+    the chain of defaults leads to it.
+    """
+    was, now = _both_deciding(before, after)
+    both = was.keys() & now.keys()
+    anew = {name for name in both if _is_decided_anew(was[name], now[name], before)}
+    return tuple(name for name in now if name in anew)
+
+
+def folds_anew(before: Snapshot, after: Snapshot) -> bool:
+    """Return whether options on which grants depend stand in another order: patches fold in it (E27), and of two
+    values that preselect the same the later counts (E7).
+    """
+    was, now = _both_deciding(before, after)
+    both = was.keys() & now.keys()
+    return [name for name in before.options if name in both] != [name for name in after.options if name in both]
+
+
+def _is_decided_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
+    both = was.values.keys() & now.values.keys()
+    return (
+        was.whole != now.whole
+        or any(was.values[name] != now.values[name] for name in both)
+        or [name for name in was.order if name in both] != [name for name in now.order if name in both]
+        or any(place not in now.pulls for place in was.pulls)
+        or any(was.pulls.get(place) != pulled and not _is_new(place, before) for place, pulled in now.pulls.items())
+    )
+
+
+def _is_new(place: Place, before: Snapshot) -> bool:
+    """Return whether a value is new in an option that was there: nobody has picked it."""
+    option = before.options.get(place[0])
+    return option is not None and place[1] not in option.known
+
+
+# ------------------------------------------------------------------------------------------- of one snapshot
+
+
+def _both_deciding(before: Snapshot, after: Snapshot) -> tuple[dict[str, Deciding], dict[str, Deciding]]:
+    """Return it for the options whose values grant something on either side, and for all on which those depend."""
+    granting = {*_granting(before), *_granting(after)}
+    return _all_deciding(before, granting), _all_deciding(after, granting)
+
+
+def _granting(snapshot: Snapshot) -> Iterator[str]:
+    for option in snapshot.options.values():
+        if any(grants_something(option, value) for value in option.known.values()):
+            yield option.id
+
+
+def _all_deciding(snapshot: Snapshot, granting: Iterable[str]) -> dict[str, Deciding]:
+    left = [name for name in granting if name in snapshot.options]
+    needs: dict[str, list[str]] = {}
+    for edge in edges(snapshot.options, snapshot.owners, snapshot.model_values) if left else ():
+        needs.setdefault(edge.node, []).append(edge.needs)
+    found: dict[str, Deciding] = {}
+    while left:
+        name = left.pop()
+        if name not in found:
+            found[name] = _of_the_model(snapshot) if name == MODEL_IN_FORCE else _of(snapshot.options[name], snapshot)
+            left += needs.get(name, ())
+    return found
+
+
+def _of(option: Option, snapshot: Snapshot) -> Deciding:
+    order = tuple(option.values) if _order_decides(option) else ()
+    patterns = tuple((one.field, one.patterns) for one in option.filters)
+    base = snapshot.ownership[option.id]
+    values: dict[Any, Any] = {
+        name: (value.when, value.hidden, *_filtered_by(name, option)) for name, value in option.values.items()
+    }
+    values |= {(model,): given[0].id for model, given in option.per_model.items() if given}
+    return Deciding(
+        whole=(
+            *(option.default, option.data_default, option.when, option.hidden, patterns, base.base_values),
+            *(order[:1], *(_first(link.text, order) for link in option.default)),
+        ),
+        values=values,
+        order=order,
+        pulls=dict(_pulls(option, snapshot)),
+    )
+
+
+def _first(glob: str, order: tuple[str, ...]) -> str | None:
+    return next((name for name in order if selects((glob,), name)), None)
+
+
+def _filtered_by(name: str, option: Option) -> Iterator[tuple[str, ...]]:
+    """Yield what an entry says in the fields that filters look at."""
+    for one in option.filters:
+        yield from (texts for texts, entries in one.entries.items() if name in entries)
+
+
+def _pulls(option: Option, snapshot: Snapshot) -> Iterator[tuple[Place, Any]]:
+    """Yield the values that preselect an option or set keys of it."""
+    wiring, owned = snapshot.wiring[option.id], snapshot.ownership[option.id].keys
+    for name in dict.fromkeys((*wiring.preselected_by, *wiring.forced_by)):
+        for value in _values(snapshot.options[name]):
+            forced = {key: said for key, said in value.patch.keys.items() if key in owned and name != option.id}
+            if option.id in value.preselect or forced:
+                yield (name, value.id), (value.preselect.get(option.id), forced)
+
+
+def _values(option: Option) -> Iterator[Value]:
+    yield from option.known.values()
+    yield from option.starred.values()
+    if option.other is not None:
+        yield option.other
+
+
+def _order_decides(option: Option) -> bool:
+    """Return whether the first of several values may count: unless the default names one that is always there."""
+    for link in option.default:
+        value = option.values.get(link.text)
+        if value is None:
+            return True
+        if not (link.when or value.when or value.hidden):
+            return False
+    return True
+
+
+def _of_the_model(snapshot: Snapshot) -> Deciding:
+    """Return what decides about the model and what it can; where an option owns it, that one decides which it is."""
+    owned = MODEL in snapshot.owners
+    facts = {
+        model.key: (model.capabilities, model.capabilities_known, model.reasoning, tuple(model.variants))
+        for model in snapshot.models.everything()
+    }
+    if owned:
+        return Deciding((), facts, (), {})
+    conditions = {(name,): (value.when, value.hidden) for name, value in snapshot.model_values.items()}
+    pulls = {
+        (name, value.id): value.patch.keys[MODEL]
+        for name, option in snapshot.options.items()
+        for value in _values(option)
+        if MODEL in value.patch.keys
+    }
+    first = tuple(snapshot.model_values)
+    return Deciding((snapshot.base.patch.keys.get(MODEL), first[:1]), facts | conditions, first, pulls)
