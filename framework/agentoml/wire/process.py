@@ -31,19 +31,25 @@ async def serve(
     on_hangup: Callable[[], object],
     exit_codes: Mapping[int, int] = EXIT_CODES,
 ) -> int:
-    """Serve until the client or one of these signals ends it; return the exit code. Further signals change nothing."""
+    """Serve until the client or one of these signals ends it; return the exit code. Further signals change nothing, to
+    the end of the process: what a loop or the interpreter handles is deadly again once that closes.
+    """
     import asyncio
 
     loop = asyncio.get_running_loop()
     code = 0
 
-    def stop(new: int) -> None:
+    def stop(number: int, _: FrameType | None) -> None:
         nonlocal code
-        code = code or new
-        connection.close()
+        code = code or exit_codes[number]
+        loop.call_soon_threadsafe(connection.close)
 
-    for number, exit_code in exit_codes.items():
-        loop.add_signal_handler(number, stop, exit_code)
+    for number in exit_codes:
+        signal.signal(number, stop)
     loop.add_signal_handler(signal.SIGHUP, on_hangup)
-    await connection.serve(handlers)
+    try:
+        await connection.serve(handlers)
+    finally:
+        for number in exit_codes:
+            signal.signal(number, signal.SIG_IGN)
     return code
