@@ -96,7 +96,7 @@ def merged(table: dict[str, Any], path: tuple[str, ...], value: Any) -> dict[str
     return {**table, path[0]: inner if len(path) > 1 else value}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(documents(), st.data())
 def test_any_text_says_the_same_but_for_this_key_and_keeps_its_comments(source: str, data: st.DataObject) -> None:
     known = [path for path in positions(source).places if all(isinstance(part, str) for part in path)]

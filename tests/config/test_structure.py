@@ -267,7 +267,7 @@ def only_problems(*texts: bytes) -> None:
         assert str(error)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=60))
 @example(b"a=[" * 1000)
 @example(b"[a]\r[a]\0")
@@ -277,7 +277,7 @@ def test_any_bytes_give_problems_never_a_traceback(content: bytes) -> None:
     only_problems(content)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(TABLES, min_size=1, max_size=3))
 def test_any_tables_give_problems_never_a_traceback(tables: list[dict[str, Any]]) -> None:
     import tomli_w
@@ -285,7 +285,7 @@ def test_any_tables_give_problems_never_a_traceback(tables: list[dict[str, Any]]
     only_problems(*(b"# not empty\n" + tomli_w.dumps(table).encode() for table in tables))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_a_shipped_preset_with_any_bytes_put_in_gives_problems_never_a_traceback(data: st.DataObject) -> None:
     text = read("preset:offline").texts[-1].content

@@ -153,7 +153,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("protocol", list(ANSWERS))
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_an_answer_survives_anything(protocol: str, data: st.DataObject) -> None:
     kind, chunks = ANSWERS[protocol]
     answer = kind("provider.example", lambda error: stream_failure("provider.example", error))

@@ -302,7 +302,7 @@ CALLS = st.sampled_from(
 
 
 @given(base=SETS, patch=SETS, answers=SETS, policy=SETS, call=CALLS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_policy_never_widens(
     base: ReadySet, patch: ReadySet, answers: ReadySet, policy: ReadySet, call: Call
 ) -> None:

@@ -8,7 +8,7 @@ from agentoml.tools.texts import split_lines
 
 
 @given(st.text(alphabet="ab\r\n\x0b\u2028", max_size=30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_lines_put_together_are_the_text(text: str) -> None:
     assert "".join(split_lines(text)) == text
 
@@ -30,7 +30,7 @@ def test_a_diff_of_a_large_file_shows_the_lines_around() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=40), st.lists(st.sampled_from("abc"), max_size=40))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_diff_of_parts_leaves_out_the_same_lines_on_both_sides(left: list[str], right: list[str]) -> None:
     filler = [f"{number}\n" for number in range(DIFF_WHOLE // 6)]
     old, new = ("".join([*filler, *(f"{line}\n" for line in lines), *filler]) for lines in (left, right))

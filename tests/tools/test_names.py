@@ -25,7 +25,7 @@ def test_a_long_name_stays_within_64() -> None:
 
 
 @given(st.sets(NAMES, max_size=30))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_names_are_accepted_and_no_two_are_the_same(names: set[str]) -> None:
     for_models = {model_name(name) for name in names}
 

@@ -9,7 +9,7 @@ from agentoml.config.diagnostics.positions import positions
 from toml_documents import documents, paths, same
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(documents())
 def test_it_agrees_with_tomllib_on_every_path_and_value(source: str) -> None:
     expected = paths(tomllib.loads(source))
@@ -34,7 +34,7 @@ def test_it_agrees_with_tomllib_on_every_path_and_value(source: str) -> None:
                 assert line[span.column - 1 : span.end_column - 1] == first
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(documents(), st.integers(0, 400), st.text("[]{}\"'=.#\n\\ a1", max_size=3))
 def test_it_never_fails_and_finds_where_a_broken_statement_begins(source: str, at: int, junk: str) -> None:
     broken = source[: at % (len(source) + 1)] + junk + source[at % (len(source) + 1) :]

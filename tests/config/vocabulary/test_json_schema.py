@@ -86,7 +86,7 @@ def test_it_takes_every_file_that_the_loader_takes(file: Path) -> None:
         assert file not in SHIPPED or file.name == "catalog.toml"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(CLASSES).flatmap(lambda kind: st.tuples(st.just(kind), tables(kind))))
 def test_it_takes_every_table_that_the_loader_takes(written: tuple[type, dict[str, Any]]) -> None:
     kind, table = written
