@@ -142,7 +142,7 @@ def test_a_list_is_serialised_once_for_all_who_see_it(tmp_path: Path) -> None:
     for _ in range(3):
         opened(sessions, client, before, tmp_path)
     sessions.take(after, ClientFacts())
-    assert len({id(update["configOptions"].json) for _, update in client.updates}) == 1
+    assert len({id(update["configOptions"]) for _, update in client.updates}) == 1
 
 
 def test_what_is_picked_in_a_turn_binds_in_it_and_after_it(tmp_path: Path) -> None:

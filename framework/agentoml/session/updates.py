@@ -32,7 +32,7 @@ class Pieces:
 
     templates: dict[tuple[str, str], list[bytes]] = field(factory=dict)
     values: Memo[int, tuple[tuple[RenderedValue, ...], bytes]] = field(factory=lambda: Memo(MOST_LISTS))
-    options: Memo[int, tuple[RenderedOption, tuple[bytes, ...]]] = field(factory=lambda: Memo(4 * MOST_LISTS))
+    options: Memo[int, tuple[RenderedOption, tuple[bytes, ...]]] = field(factory=lambda: Memo(MOST_LISTS))
     lists: Memo[int, tuple[tuple[RenderedOption, ...], Encoded]] = field(factory=lambda: Memo(MOST_LISTS))
 
     def list_of(self, options: tuple[RenderedOption, ...]) -> Encoded:
@@ -40,7 +40,7 @@ class Pieces:
         known = self.lists.get(id(options))
         if known is None:
             pieces = [piece for option in options for piece in self._option(option)]
-            known = self.lists.keep(id(options), (options, Encoded(b"".join((b"[", *pieces[1:], b"]")))))
+            known = self.lists.keep(id(options), (options, Encoded(b"[", *pieces[1:], b"]")))
         return known[1]
 
     def _option(self, option: RenderedOption) -> tuple[bytes, ...]:

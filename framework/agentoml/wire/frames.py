@@ -160,15 +160,20 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 class Encoded:
-    """A value that is JSON already: `encode` takes it as it is, wherever it stands in a message."""
+    """A value that is JSON already, in one piece or several: `encode` takes it as it is, wherever it stands."""
 
-    __slots__ = ("json",)
+    __slots__ = ("pieces",)
 
-    def __init__(self, json: bytes) -> None:
-        self.json = json
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces = pieces
+
+    @property
+    def json(self) -> bytes:
+        """The JSON in one piece."""
+        return b"".join(self.pieces)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Encoded) and (self.json is other.json or self.json == other.json)
+        return isinstance(other, Encoded) and (self.pieces == other.pieces or self.json == other.json)
 
     def __hash__(self) -> int:
         return hash(self.json)
@@ -210,7 +215,7 @@ def _text(value: Any) -> bytes:
 def _put(value: Any, pieces: list[bytes]) -> None:
     """Add a value's JSON, piece by piece down to each `Encoded`."""
     if isinstance(value, Encoded):
-        pieces.append(value.json)
+        pieces += value.pieces
     elif isinstance(value, dict) and value:
         before = b"{"
         for name, inner in value.items():
