@@ -18,7 +18,7 @@ import pytest
 from agentoml.cli.check import check
 from agentoml.cli.main import main
 from agentoml.config import layers
-from agentoml.config.texts import Reading
+from agentoml.config.layers import Reading
 
 TEAM = 'schema = 1\nextends = ["parts/models.toml"]\n[agent]\ntitle = "Team"\ninstructions = { file = "prompt.md" }\n'
 FILES = {

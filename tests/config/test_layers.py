@@ -7,12 +7,11 @@ import pytest
 
 from agentoml import assets
 from agentoml.config.documents import document
-from agentoml.config.layers import Chosen, named, own_config, presets, read
+from agentoml.config.layers import Chosen, Reading, named, own_config, presets, read
 from agentoml.config.merge import merge
 from agentoml.config.parse import parse_all
 from agentoml.config.problems import Problem
 from agentoml.config.structure import structure
-from agentoml.config.texts import Reading
 from agentoml.errors import ConfigError
 
 

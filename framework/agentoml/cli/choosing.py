@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from agentoml.config.layers import PRESET, Chosen, in_directory
-from agentoml.config.texts import Reading
+from agentoml.config.layers import PRESET, Chosen, Reading, in_directory
 
 SET_HELP = "lay KEY=VALUE over the files, as TOML writes them; may be given several times"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentoml.config import blocks
 from agentoml.config.problems import Problem
+from agentoml.config.texts import FREE_KEYS, TEXT_KEYS
 
 if TYPE_CHECKING:
     from agentoml.config.diagnostics.syntax import Fault
@@ -59,6 +60,19 @@ def _read(content: bytes) -> Document:
 
 _short = lru_cache(maxsize=256)(_read)
 _long = lru_cache(maxsize=16)(_read)
+
+
+def text_files(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], str]]:
+    """Return the text files that a table names: (key path, file as written)."""
+    found = []
+    for key, value in table.items():
+        if isinstance(value, dict) and key not in FREE_KEYS:
+            file = value.get("file")
+            if key in TEXT_KEYS and isinstance(file, str) and len(value) == 1:
+                found.append(((*path, key, "file"), file))
+            else:
+                found += text_files(value, (*path, key))
+    return found
 
 
 def _unreadable(content: bytes) -> Problem | None:

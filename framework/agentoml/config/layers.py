@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentoml import assets
-from agentoml.config.documents import document
+from agentoml.config.documents import document, text_files
 from agentoml.config.layering.directories import own_folder
 from agentoml.config.layering.files import absolute, beside, content_of, real, similar, text_of, unreadable
 from agentoml.config.layering.projects import FILES, is_within, project_file, project_root
-from agentoml.config.parse import text_files
 from agentoml.config.problems import Problem, Related, did_you_mean, quoted
-from agentoml.config.texts import Layer, Reading, Text
+from agentoml.config.texts import CatalogText, Layer, Text
 
 if TYPE_CHECKING:
     from agentoml.config.layering.sources import Found, Source
@@ -56,6 +55,20 @@ class Chosen(NamedTuple):
 
 Configuration = Chosen | str | Path | None
 """What `read` takes: a choice, or its `named` alone."""
+
+
+class Reading(NamedTuple):
+    """The texts, weakest first, and every file that was read or looked for, also those that are not there.
+
+    `catalogs` lie beneath all texts; catalogs.py reads them. `project` is set where the project has a file, also one
+    that is not among the texts because it is not trusted. `sources` are what has to be fetched, and whether it is.
+    """
+
+    texts: tuple[Text, ...]
+    files: tuple[Path, ...]
+    catalogs: tuple[CatalogText, ...] = ()
+    project: Project | None = None
+    sources: tuple[Source, ...] = ()
 
 
 def read(configuration: Configuration = None) -> Reading:

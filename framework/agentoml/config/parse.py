@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from agentoml.config.documents import document
+from agentoml.config.layers import Reading
 from agentoml.config.problems import Problem
-from agentoml.config.texts import FREE_KEYS, SCHEMA, TEXT_KEYS, CatalogText, Included, Reading, Table, Text
+from agentoml.config.texts import FREE_KEYS, SCHEMA, TEXT_KEYS, CatalogText, Included, Table, Text
 
 
 def parse_all(reading: Reading) -> tuple[Table, ...]:
@@ -63,19 +64,6 @@ def _settled(table: Mapping[str, Any], text: Text) -> Mapping[str, Any]:
 
 def _beside(path: Path, name: Any) -> Any:
     return str(path.parent / name) if isinstance(name, str) and name and not name.startswith("~") else name
-
-
-def text_files(table: Mapping[str, Any], path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], str]]:
-    """Return the text files that a table names: (key path, file as written)."""
-    found = []
-    for key, value in table.items():
-        if isinstance(value, dict) and key not in FREE_KEYS:
-            file = value.get("file")
-            if key in TEXT_KEYS and isinstance(file, str) and len(value) == 1:
-                found.append(((*path, key, "file"), file))
-            else:
-                found += text_files(value, (*path, key))
-    return found
 
 
 def _schema_problems(values: dict[str, Any]) -> list[Problem]:

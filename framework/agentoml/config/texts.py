@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agentoml.config.problems import Problem
-
-if TYPE_CHECKING:
-    from agentoml.config.layering.sources import Source
-    from agentoml.config.trust import Project
 
 SCHEMA = 1
 """The version of the vocabulary that this program knows."""
@@ -54,20 +50,6 @@ class CatalogText(NamedTuple):
     exclude: tuple[str, ...] = ()
     providers: tuple[tuple[str, str], ...] = ()
     today: str = ""
-
-
-class Reading(NamedTuple):
-    """The texts, weakest first, and every file that was read or looked for, also those that are not there.
-
-    `catalogs` lie beneath all texts; catalogs.py reads them. `project` is set where the project has a file, also one
-    that is not among the texts because it is not trusted. `sources` are what has to be fetched, and whether it is.
-    """
-
-    texts: tuple[Text, ...]
-    files: tuple[Path, ...]
-    catalogs: tuple[CatalogText, ...] = ()
-    project: Project | None = None
-    sources: tuple[Source, ...] = ()
 
 
 class Included(NamedTuple):

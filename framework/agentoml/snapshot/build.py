@@ -14,10 +14,11 @@ from attrs import evolve, field, frozen
 from agentoml.config import layers, merge, parse, trust
 from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.diagnostics.locate import located
+from agentoml.config.layers import Reading
 from agentoml.config.policy import ceilings, policy_problems
 from agentoml.config.problems import Problem
 from agentoml.config.structure import Structured, structure
-from agentoml.config.texts import Merged, Reading
+from agentoml.config.texts import Merged
 from agentoml.errors import ConfigError
 from agentoml.snapshot.ceiling import ceiling_of
 from agentoml.snapshot.clip import under

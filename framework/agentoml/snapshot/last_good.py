@@ -15,8 +15,8 @@ from typing import Any
 
 from agentoml import __version__
 from agentoml.config.layering.directories import own_folder
-from agentoml.config.layers import Configuration
-from agentoml.config.texts import CatalogText, Reading, Text
+from agentoml.config.layers import Configuration, Reading
+from agentoml.config.texts import CatalogText, Text
 
 
 def keep(config: Configuration, reading: Reading) -> None:

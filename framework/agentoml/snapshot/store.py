@@ -15,10 +15,9 @@ from typing import Literal
 
 from attrs import define, evolve, field, frozen
 
-from agentoml.config.layers import Configuration
+from agentoml.config.layers import Configuration, Reading
 from agentoml.config.merge import says_the_same
 from agentoml.config.problems import Problem
-from agentoml.config.texts import Reading
 from agentoml.config.trust import Project
 from agentoml.snapshot import last_good
 from agentoml.snapshot.build import Built, InForce, build, build_kept

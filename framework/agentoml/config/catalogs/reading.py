@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from agentoml.config.catalogs.cost_map import MAP, litellm_names
 from agentoml.config.catalogs.lists import list_file
 from agentoml.config.layering.files import similar, unreadable
-from agentoml.config.layers import read_one
+from agentoml.config.layers import Reading, read_one
 from agentoml.config.merge import merge
 from agentoml.config.origins import origins
 from agentoml.config.parse import parse
 from agentoml.config.problems import Path as KeyPath
 from agentoml.config.problems import Problem
-from agentoml.config.texts import CatalogText, Merged, Reading, Text
+from agentoml.config.texts import CatalogText, Merged, Text
 
 
 def with_catalogs(reading: Reading) -> Reading:
