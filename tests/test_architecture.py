@@ -93,20 +93,13 @@ def test_a_module_imports_only_from_rows_above_its_own(module: Path) -> None:
                 assert ROW_OF[parts[1]] < ROW_OF[own], f"{place(module)} imports {name}"
 
 
-def for_type_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-
-
 def needed(module: Path) -> set[str]:
-    """The modules of the package that this one imports when it runs, at its top or within a function."""
-    whole = tree(module)
-    unneeded = {id(inner) for node in ast.walk(whole) if for_type_checkers(node) for inner in ast.walk(node)}
+    """The modules of the package that this one imports, at its top, within a function, or for its types."""
     named = set()
-    for node in ast.walk(whole):
-        if id(node) not in unneeded:
-            named.update(imported(node))
-            if isinstance(node, ast.ImportFrom):
-                named.update(f"{node.module}.{alias.name}" for alias in node.names)
+    for node in ast.walk(tree(module)):
+        named.update(name for name in imported(node) if (place(module), name) not in FOR_ITS_TYPE)
+        if isinstance(node, ast.ImportFrom):
+            named.update(f"{node.module}.{alias.name}" for alias in node.names)
     return {name.removeprefix("agentoml.") for name in named} & {place(other) for other in MODULES}
 
 
