@@ -126,6 +126,11 @@ def test_what_is_json_already_is_taken_as_it_is_wherever_it_stands(value: Any, p
     assert encode({"ready": ready, "plain": message}) == encode({"ready": value, "plain": plain})
 
 
+def test_what_is_json_already_may_come_in_pieces() -> None:
+    assert encode({"a": Encoded(b"[", b"1", b",2]"), "b": 3}) == b'{"a":[1,2],"b":3}\n'
+    assert Encoded(b"[", b"1", b"]") == Encoded(b"[1]")
+
+
 @pytest.mark.parametrize("value", [math.nan, object(), {1: 2}])
 def test_what_json_cannot_say_is_refused_beside_what_is_json_already(value: Any) -> None:
     with pytest.raises(ValueError, match="JSON"):

@@ -48,7 +48,7 @@ def under(snapshot: Snapshot, ceiling: Ceiling) -> Snapshot:
         permissions=MappingProxyType({**snapshot.permissions, **{one.name: one for one in ceiling.sets}}),
         options=MappingProxyType({name: _option(option, gone) for name, option in snapshot.options.items()}),
         resolved=Memo(snapshot.resolved.size),
-        decisions=Memo(snapshot.decisions.size),
+        outcomes=Memo(snapshot.outcomes.size),
         listings=Memo(snapshot.listings.size),
     )
 

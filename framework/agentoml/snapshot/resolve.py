@@ -9,8 +9,8 @@ from attrs import field, frozen
 from agentoml.snapshot.picks import Selections, view_of
 from agentoml.snapshot.profile import Profile, Servers
 from agentoml.snapshot.resolving.conditions import holds, is_hidden
-from agentoml.snapshot.resolving.deciding import decide
 from agentoml.snapshot.resolving.fold import commands_in_force, fold, model_in_force, servers_in_force
+from agentoml.snapshot.resolving.outcome import outcome_of
 from agentoml.snapshot.resolving.state import ClientFacts, State, View
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Option, RenderedOption, RenderedValue, Snapshot
 
@@ -72,13 +72,13 @@ def work_out(snapshot: Snapshot, client: ClientFacts, view: View) -> State:
         if name == MODEL_IN_FORCE:
             state.model = model_in_force(state)
             continue
-        decision = decide(snapshot.options[name], state)
-        if decision.listing is not None:
-            state.listings[name] = decision.listing
-        if decision.active is not None:
-            state.active[name] = decision.active
+        outcome = outcome_of(snapshot.options[name], state)
+        if outcome.listing is not None:
+            state.listings[name] = outcome.listing
+        if outcome.active is not None:
+            state.active[name] = outcome.active
         else:
-            state.missing[name] = decision.missing
+            state.missing[name] = outcome.missing
     return state
 
 

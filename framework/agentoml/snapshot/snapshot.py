@@ -393,5 +393,5 @@ class Snapshot:
     forgetful: bool
     ceiling: Ceiling = OPEN
     resolved: Memo[Hashable, Any] = field(factory=lambda: Memo(256), repr=False)
-    decisions: Memo[Hashable, Any] = field(factory=lambda: Memo(512), repr=False)
+    outcomes: Memo[Hashable, Any] = field(factory=lambda: Memo(512), repr=False)
     listings: Memo[Hashable, Any] = field(factory=lambda: Memo(256), repr=False)

@@ -81,7 +81,7 @@ class Listing:
 
 
 @frozen(eq=False)
-class Decision:
+class Outcome:
     """What becomes of an option: it is in force, or it is not there, and `missing` says why."""
 
     listing: Listing | None = None

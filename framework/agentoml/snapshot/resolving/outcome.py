@@ -8,13 +8,13 @@ from agentoml.snapshot.resolving.chain import choose
 from agentoml.snapshot.resolving.conditions import holds
 from agentoml.snapshot.resolving.forcing import forced
 from agentoml.snapshot.resolving.listing import listing_of, offered_values, seen_of_model
-from agentoml.snapshot.resolving.state import Active, Claim, Decision, Listing, State
+from agentoml.snapshot.resolving.state import Active, Claim, Listing, Outcome, State
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, ON, Option, RenderedOption, RenderedValue, Value
 
 NOTHING_TO_CHOOSE = "there is nothing to choose from"
 
 
-def decide(option: Option, state: State) -> Decision:
+def outcome_of(option: Option, state: State) -> Outcome:
     """Return what becomes of an option. It is remembered by all it depends on: a pick changes little of it."""
     snapshot, view, name = state.snapshot, state.view, option.id
     key = (
@@ -25,27 +25,27 @@ def decide(option: Option, state: State) -> Decision:
         view.command and view.command.name,
         *[_input(node, option, state) for node in snapshot.wiring[name].inputs],
     )
-    known: Decision | None = snapshot.decisions.get(key)
-    return known or snapshot.decisions.keep(key, _decide(option, state))
+    known: Outcome | None = snapshot.outcomes.get(key)
+    return known or snapshot.outcomes.keep(key, _outcome_of(option, state))
 
 
 def _input(node: str, option: Option, state: State) -> Hashable:
     return seen_of_model(option, state.model) if node == MODEL_IN_FORCE else state.active.get(node)
 
 
-def _decide(option: Option, state: State) -> Decision:
+def _outcome_of(option: Option, state: State) -> Outcome:
     if not holds(option.when, state):
-        return Decision(missing="its condition does not hold")
+        return Outcome(missing="its condition does not hold")
     listing = listing_of(option, state)
     if listing.gives_nothing:
-        return Decision(listing, missing=NOTHING_TO_CHOOSE)
+        return Outcome(listing, missing=NOTHING_TO_CHOOSE)
     force = forced(option, listing, state)
     if force is not None and force.value is None:
-        return Decision(listing, missing=f"{force.by.who} sets what none of its values sets")
+        return Outcome(listing, missing=f"{force.by.who} sets what none of its values sets")
     value = force.value if force is not None else choose(option, listing, state)
     if value is None:
-        return Decision(listing, missing=NOTHING_TO_CHOOSE)
-    return Decision(listing, _active(option, value, listing, state, force.by if force is not None else None))
+        return Outcome(listing, missing=NOTHING_TO_CHOOSE)
+    return Outcome(listing, _active(option, value, listing, state, force.by if force is not None else None))
 
 
 def _active(option: Option, value: Value, listing: Listing, state: State, forced_by: Claim | None) -> Active:
