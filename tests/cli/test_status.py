@@ -80,6 +80,25 @@ def test_only_agents_of_the_configuration_that_was_named_are_told(
     assert [one["config"] for one in json.loads(capsys.readouterr().out)] == [str(config)]
 
 
+def test_a_configuration_is_the_same_by_its_directory_by_its_file_and_by_nothing_where_it_is_ones_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    team, own = tmp_path / "team", tmp_path / "agentoml"
+    for folder in (team, own):
+        folder.mkdir()
+        (folder / "agent.toml").write_text("")
+    for config, names in (
+        (str(team), (team, team / "agent.toml")),
+        (str(team / "agent.toml"), (team, team / "agent.toml")),
+        (None, (own, own / "agent.toml")),
+    ):
+        for name in names:
+            agents(monkeypatch, serving(STATUS, config=config), serving(STATUS))
+            assert status.main([str(name), "--json"]) == 0
+            assert [one["config"] for one in json.loads(capsys.readouterr().out)] == [config]
+
+
 def test_without_an_agent_the_exit_code_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from agentoml.control.peers import is_same_user
-from agentoml.control.places import Place, mark_of, sockets
+from agentoml.control.places import Place, file_of, mark_of, sockets
 
 SECONDS = 5.0
 """How long an agent may take to answer what it knows at once."""
@@ -41,8 +40,7 @@ class RunningAgent:
         """Return whether it runs this configuration, by whatever path it was named."""
         if self.status is None:
             return self.place.mark == mark_of(config)
-        running = self.status["config"]
-        return running is not None and os.path.realpath(running) == os.path.realpath(config)
+        return file_of(self.status["config"]) == file_of(config)
 
 
 def running_agents() -> Iterator[RunningAgent]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agentoml.config.layers import own_config
+
 SUFFIX = ".sock"
 
 LONGEST = 103
@@ -25,8 +27,13 @@ class Place(NamedTuple):
 
 def mark_of(config: str | Path | None) -> str:
     """Return what stands for a configuration in the name of a socket, by whatever path it is named."""
-    name = "" if config is None else os.path.realpath(config)
-    return hashlib.blake2b(os.fsencode(name), digest_size=6).hexdigest()
+    return hashlib.blake2b(os.fsencode(file_of(config)), digest_size=6).hexdigest()
+
+
+def file_of(config: str | Path | None) -> str:
+    """Return the file behind a configuration: of a directory its agent.toml, of None the user's own."""
+    path = config if config is not None else own_config()
+    return os.path.realpath(Path(path, "agent.toml") if os.path.isdir(path) else path)  # noqa: PTH112 - never fails
 
 
 def folders() -> tuple[Path, ...]:
