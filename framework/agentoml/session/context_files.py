@@ -14,7 +14,8 @@ MOST = 50
 def read_context_files(patterns: Sequence[str], cwd: str) -> tuple[str, ...]:
     """Return each file that a name or glob finds, as a paragraph; what is not there or no text is left out.
 
-    Names count from the session's cwd, `~` is the user's home, `**` crosses directories; a longer file is cut at 64 KiB. Never raises.
+    Names count from the session's cwd, `~` is the user's home, `**` crosses directories; a longer file is cut at 64
+    KiB. Never raises.
     """
     found = dict.fromkeys(path for pattern in patterns for path in _matching(pattern, cwd))
     return tuple(paragraph for path in list(found)[:MOST] if (paragraph := _paragraph(path, cwd)))
