@@ -90,3 +90,19 @@ async def test_a_second_store_of_the_same_file_sees_it_too(config: Path) -> None
     assert [names(store) for store in stores] == [("one", "two")] * 2
     for store in stores:
         await store.close()
+
+
+async def test_the_fingerprint_of_what_is_in_force_is_the_same_in_every_process_and_another_in_another_order(
+    config: Path,
+) -> None:
+    stores = Store(config), Store(config)
+    found: list[set[str]] = []
+    for models in (("one", "two"), ("two", "one")):
+        config.write_text(agent(*models))
+        for store in stores:
+            await store.reload("request")
+        found.append({store.digest for store in stores})
+    assert [len(digests) for digests in found] == [1, 1]
+    assert found[0] != found[1]
+    for store in stores:
+        await store.close()

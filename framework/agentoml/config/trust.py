@@ -123,7 +123,7 @@ def project(root: Path, file: Path, texts: Sequence[Text]) -> Project:
 
 
 def _said(claim: Claim) -> str:
-    return json.dumps([claim.path, claim.value], default=str, sort_keys=True)
+    return json.dumps([claim.path, claim.value], default=str)
 
 
 def _is_whole(text: Text) -> bool:

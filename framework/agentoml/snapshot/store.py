@@ -110,7 +110,7 @@ class Store:
     @property
     def digest(self) -> str:
         """What tells the configuration in force from any other: the same files give it again, in every process."""
-        said = json.dumps(self._in_force.table, sort_keys=True, default=str)
+        said = json.dumps(self._in_force.table, default=str)
         return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def subscribe(
