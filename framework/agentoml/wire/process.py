@@ -41,8 +41,9 @@ async def serve(
 
     def stop(number: int, _: FrameType | None) -> None:
         nonlocal code
-        code = code or exit_codes[number]
-        loop.call_soon_threadsafe(connection.close)
+        if not code:
+            code = exit_codes[number]
+            loop.call_soon_threadsafe(connection.close)
 
     for number in exit_codes:
         signal.signal(number, stop)
