@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent_process import EVERYTHING, AgentProcess, Frame, agent_process, offered, shown
+from agentoml.cli.chat import approval
 
 HEARING = {
     **EVERYTHING,
@@ -200,6 +201,7 @@ async def test_a_reload_that_widens_in_a_turn_waits_for_the_user(config: Path, t
         assert [one["state"] for one in changes(agent)] == ["applied", "held", "applied"]
         [question] = asked(agent, "reload_")
         assert "auto_answers" in question["params"]["toolCall"]["content"][0]["content"]["text"]
+        assert approval(question["params"]["options"]) is None, "--yes allows tools, and lifts no rule"
         await agent.prompt(session, "write")
         assert len(asked(agent, "call_")) == 1  # about the command that wrote the file, none since
 

@@ -68,7 +68,8 @@ def test_where_nobody_can_be_asked_only_what_was_allowed_runs(args: list[str], a
 
 
 def test_the_help_of_yes_says_what_it_never_answers(tmp_path: Path) -> None:
-    assert "whether a project is trusted stays your answer" in " ".join(chat("--help", cwd=tmp_path).stdout.split())
+    told = " ".join(chat("--help", cwd=tmp_path).stdout.split())
+    assert "whether a project is trusted, or an edited configuration may allow more, stays your answer" in told
 
 
 def test_a_kind_of_tool_that_does_not_exist_can_not_be_allowed(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="allow, once each, whatever a tool needs permission for; whether a project is trusted stays your answer",
+        help="allow, once each, whatever a tool needs permission for; whether a project is trusted, or an edited "
+        "configuration may allow more, stays your answer",
     )
     parser.add_argument(
         "--allow",

@@ -139,7 +139,7 @@ class Reloads:
 TITLE = "The configuration was edited and allows more than before"
 
 OPTIONS = [
-    messages.permission_option(APPLY, "Apply it", "allow_once"),
+    messages.permission_option(APPLY, "Apply it", "allow_always"),  # it stays: no client that allows "once" answers it
     messages.permission_option(KEEP, "Go on without it", "reject_once"),
 ]
 
