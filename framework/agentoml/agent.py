@@ -24,6 +24,7 @@ from agentoml.session.serving import Serving
 from agentoml.session.session import Session
 from agentoml.session.turn import Turn
 from agentoml.snapshot.store import Store
+from agentoml.threads import run
 from agentoml.tools.built_in import built_in_tools
 from agentoml.tools.tool import Tool
 from agentoml.wire import process
@@ -200,7 +201,7 @@ class Agent:
 def serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:
     """Serve a client whose handshake is done until it goes or a signal comes; return the exit code of the process."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format=LOG_LINE)
-    return asyncio.run(_serve(config, fds, client))
+    return run(_serve(config, fds, client))
 
 
 async def _serve(config: Chosen, fds: tuple[int, int], client: Handshake) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -70,3 +71,18 @@ async def in_thread(work: Callable[[], Result], name: str, *, linger: float = 0.
     finally:
         if not done.cancel():
             done.exception()  # heard of, also where nobody waits for it any more
+
+
+def run(main: Coroutine[Any, Any, Result]) -> Result:
+    """Run a program as `asyncio.run` does, on a loop whose names of hosts are looked up in threads of their own: a name
+    server that does not answer does not hold up the exit.
+    """
+    import asyncio
+    import socket
+
+    class Loop(asyncio.SelectorEventLoop):
+        async def getaddrinfo(self, *args: Any, **settings: Any) -> Any:
+            return await in_thread(partial(socket.getaddrinfo, *args, **settings), "look-up")
+
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        return runner.run(main)

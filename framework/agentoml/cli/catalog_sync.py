@@ -28,6 +28,7 @@ from agentoml.config.texts import Merged
 from agentoml.config.write import replace_file
 from agentoml.errors import AgentomlError
 from agentoml.snapshot.ceiling import ceiling_of
+from agentoml.threads import run
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -69,7 +70,7 @@ def sync(config: layers.Chosen, names: list[str]) -> int:
     wanted = [name for name in listed if name in names or not names]
     if not wanted and not names:
         print("nothing to write: no catalog here has `discover` or `bundled`")
-    return asyncio.run(_sync_all(declared, merged, wanted))
+    return run(_sync_all(declared, merged, wanted))
 
 
 async def _sync_all(config: Config, merged: Merged, names: list[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ from agentoml.session.sessions import Sessions
 from agentoml.session.toolbox import toolbox
 from agentoml.snapshot.resolve import ClientFacts
 from agentoml.snapshot.snapshot import Snapshot
+from agentoml.threads import run
 from agentoml.tools.built_in import built_in_tools
 from agentoml.tools.mcp import ServerStatus
 from agentoml.tools.tool import Tool
@@ -48,7 +48,7 @@ def main(args: list[str]) -> int:
     if built.snapshot is None:
         return EXIT_PROBLEMS
     logging.getLogger("agentoml.mcp").addHandler(logging.NullHandler())  # what it says is said below
-    found = asyncio.run(_find(built.snapshot))
+    found = run(_find(built.snapshot))
     missing = [server for server in found.servers if server.state != "ready"]
     if arguments.format == "json":
         print(json.dumps(_json(found), indent=2, ensure_ascii=False))
