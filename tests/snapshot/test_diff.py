@@ -132,6 +132,41 @@ def test_changes_are_sentences_without_secrets_in_a_fixed_order(tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("a rule that always asks goes", 'permission set "team" changed: rule "push" says ask instead of always_ask'),
+        ("a rule covers less", 'permission set "team" changed: rule "push" says always_ask for other calls (command)'),
+        ("an allow rule", 'permission set "team" changed: rule "all", which says allow, added'),
+        ("a mode restricts less", 'mode "plan" changed: permissions none instead of [no-changes]'),
+        ("a mode answers by itself", 'mode "code" changed: auto_answers [everything]'),
+        ("a command that answers by itself", 'command "review" changed: auto_answers [everything]'),
+    ],
+)
+def test_who_is_asked_reads_what_would_be_allowed(tmp_path: Path, name: str, told: str) -> None:
+    assert edited(tmp_path, WIDENING[name]).changes[0].sentence == told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('other.name = "Other"', 'other.set.auto_answers = "everything"', 'value of "free": "any other" changed'),
+        ('"a_*" = "read"\n"*_b" = "edit"', '"*_b" = { kind = "edit", title = "B" }\n"a_*" = "read"', "the order of"),
+    ],
+    ids=["a value that nobody lists", "kinds in another order and one with a title"],
+)
+def test_what_is_easily_overlooked_widens_too(tmp_path: Path, old: str, new: str, told: str) -> None:
+    free = '[options.free]\nopen = true\nvalues.a = {}\nother.name = "Other"\n'
+    more = f'{free}[tool_kinds]\n"a_*" = "read"\n"*_b" = "edit"\n'
+    before = edited(tmp_path, ("[tool_kinds]\n", more))
+    text = (tmp_path / "agent.toml").read_text(encoding="utf-8")
+    assert old in text
+    (tmp_path / "agent.toml").write_text(text.replace(old, new), encoding="utf-8")
+    after = build(tmp_path / "agent.toml", before=InForce(before.table, before.snapshot))
+    [widening] = [change.sentence for change in after.changes if change.widens]
+    assert widening.startswith(told)
+
+
 MODES = '[modes.plan]\nset = { permissions = "no-changes" }\n', "[modes.code]\n"
 
 

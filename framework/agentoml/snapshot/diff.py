@@ -9,9 +9,11 @@ import attrs
 from attrs import frozen
 
 from agentoml.config.problems import quoted
-from agentoml.permissions.sets import ReadySet
+from agentoml.config.vocabulary.notation import ListEdit
+from agentoml.permissions.sets import ReadyRule, ReadySet
 from agentoml.snapshot import widening
 from agentoml.snapshot.deciding import decided_anew, folds_anew
+from agentoml.snapshot.patches import NOTHING, Patch
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Command, Option, Snapshot, ToolKind, Value
 
 What = Literal["added", "removed", "changed"]
@@ -20,6 +22,7 @@ AREAS = ("permissions", "options", "models", "modes", "providers", "mcp", "comma
 """In the order in which changes are told, those that widen before all others."""
 
 MODE = "mode"
+ANY_OTHER = "any other"
 
 
 @frozen
@@ -74,7 +77,7 @@ def _changed_fields(before: Any, after: Any, but: tuple[str, ...] = ()) -> list[
 
 
 def _sentence(kind: str, name: str, what: What, fields: list[str]) -> str:
-    which = f": {', '.join(fields)}" if what == "changed" and fields else ""
+    which = f": {', '.join(fields)}" if what != "removed" and fields else ""
     return f"{kind} {quoted(name)} {what}{which}"
 
 
@@ -108,7 +111,7 @@ def _about_set(name: str, what: What, was: ReadySet | None, now: ReadySet | None
     if was is None or now is None:
         return f"permission set {quoted(name)} {what}"
     rules = _pairs({rule.name: rule for rule in was.rules}, {rule.name: rule for rule in now.rules})
-    parts = [f"rule {quoted(rule)} {change}" for rule, change, _, _ in rules]
+    parts = [_about_rule(*pair) for pair in rules]
     parts += [
         f"kind {kind} is {now.kinds.get(kind, 'not said')} instead of {was.kinds.get(kind, 'not said')}"
         for kind in {**was.kinds, **now.kinds}
@@ -119,13 +122,23 @@ def _about_set(name: str, what: What, was: ReadySet | None, now: ReadySet | None
     return f"permission set {quoted(name)} changed: {', '.join(parts)}"
 
 
+def _about_rule(name: str, what: What, was: ReadyRule | None, now: ReadyRule | None) -> str:
+    if was is None or now is None:
+        rule = now or was
+        return f"rule {quoted(name)}, which says {rule.action if rule else ''}, {what}"
+    fields = _changed_fields(was, now, but=("action",))
+    calls = f" for other calls ({', '.join(fields)})" if fields else ""
+    instead = f" instead of {was.action}" if was.action != now.action else ""
+    return f"rule {quoted(name)} says {now.action}{calls}{instead}"
+
+
 def _listed(names: tuple[str, ...]) -> str:
     return f"[{', '.join(names)}]"
 
 
 def _tool_kinds(before: Mapping[str, ToolKind], after: Mapping[str, ToolKind]) -> Iterator[Change]:
     """Yield tools that are of another kind: rules and kinds of sets judge them by it, and by their paths."""
-    if list(before) != list(after) and before == after:
+    if _reordered(before, after):
         yield Change("permissions", "tool_kinds", "changed", "the order of [tool_kinds] changed", widens=True)
     for name, what, was, now in _pairs(before, after):
         judged = [(one.kind, one.locations) if one else None for one in (was, now)]
@@ -137,12 +150,15 @@ def _tool_kinds(before: Mapping[str, ToolKind], after: Mapping[str, ToolKind]) -
 # --------------------------------------------------------------------------------------- options and modes
 
 
+OF_VALUES = ("values", "known", "setters", "per_model", "starred", "other", "conditional", "grouped")
+OF_THE_SOURCE = ("filters", "source_keys")
+
+
 def _options(before: Snapshot, after: Snapshot) -> Iterator[Change]:
-    values = ("values", "known", "setters", "per_model", "starred", "filters", "conditional", "grouped", "source_keys")
     for name in {**before.options, **after.options}:
         was, now = before.options.get(name), after.options.get(name)
         what: What = "added" if was is None else "removed" if now is None else "changed"
-        fields = _changed_fields(was, now, but=values)
+        fields = _changed_fields(was, now, but=OF_VALUES + OF_THE_SOURCE)
         if what != "changed" or fields:
             yield Change("options", name, what, _sentence("option", name, what, fields))
         yield from _values(was, now, before, after)
@@ -165,15 +181,49 @@ def _values(was: Option | None, now: Option | None, before: Snapshot, after: Sna
     option = now or was
     assert option is not None
     area, kind = ("modes", "mode") if option.id == MODE else ("options", f"value of {quoted(option.id)}:")
-    old, new = was.known if was else {}, now.known if now else {}
+    old, new = (_all_values(one) if one else {} for one in (was, now))
     for value_id, what, one, other in _pairs(old, new):
         widens = other is not None and _grants_more(was, one, now, other, after)
         if was is not None and now is None and one is not None:
             widens = widening.restricts(widening.grants(was, one), before.permissions, after)
         from_data = any(value is not None and value.from_data for value in (one, other))
         if (was and now and not from_data) or widens:
-            fields = _changed_fields(one, other, but=("shown",)) or (["what is shown"] if what == "changed" else [])
+            fields = _changed_fields(one, other, but=("shown", "patch"))
+            fields += _set_anew(one.patch if one else NOTHING, other.patch if other else NOTHING)
+            fields = fields or (["what is shown"] if what == "changed" else [])
             yield Change(area, value_id, what, _sentence(kind, value_id, what, fields), widens)
+
+
+def _all_values(option: Option) -> dict[str, Value]:
+    """Return all values of an option: those that it may list, and what serves those that it does not."""
+    found = {**option.known, **option.starred}
+    return found if option.other is None else {**found, ANY_OTHER: option.other}
+
+
+def _set_anew(before: Patch, after: Patch) -> list[str]:
+    """Return what a patch sets that another did not; of what decides about permissions also what that is."""
+    found = []
+    if before.permissions != after.permissions:
+        instead = f" instead of {_of_lists(before.permissions)}" if before.permissions else ""
+        found.append(f"permissions {_of_lists(after.permissions)}{instead}")
+    if before.auto_answers != after.auto_answers:
+        instead = f" instead of {_of_edits(before.auto_answers)}" if before.auto_answers else ""
+        found.append(f"auto_answers {_of_edits(after.auto_answers)}{instead}")
+    return found + [_written(name) for name in _changed_fields(before, after, but=("permissions", "auto_answers"))]
+
+
+def _of_lists(lists: tuple[tuple[str, ...], ...]) -> str:
+    return " and ".join(map(_listed, lists)) or "none"
+
+
+def _of_edits(edits: tuple[ListEdit, ...]) -> str:
+    words = (
+        f"{word} {_listed(names)}"
+        for edit in edits
+        for word, names in (("", edit.replace), ("plus", edit.add), ("without", edit.remove))
+        if names is not None and (names or not word)
+    )
+    return " ".join(words).strip() or "none"
 
 
 def _grants_more(was: Option | None, one: Value | None, now: Option | None, other: Value, after: Snapshot) -> bool:
@@ -217,7 +267,10 @@ def _servers(before: Snapshot, after: Snapshot) -> Iterator[Change]:
 
 def _commands(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     for name, what, was, now in _pairs(before.commands, after.commands):
-        fields = _changed_fields(was, now, but=("name",))
+        fields = _changed_fields(was, now, but=("name", "value"))
+        if was is not None and now is not None:
+            fields += _changed_fields(was.value, now.value, but=("patch",))
+        fields += _set_anew(was.value.patch if was else NOTHING, now.value.patch if now else NOTHING)
         widens = now is not None and widening.grants_more(_of_command(was), _of_command(now), after)
         yield Change("commands", name, what, _sentence("command", name, what, fields), widens)
 
@@ -247,7 +300,7 @@ def _agent(before: Snapshot, after: Snapshot) -> Iterator[Change]:
 
 
 def _written(field: str) -> str:
-    return {"keys": "model, instructions or parameters", "paragraphs": "instructions_append"}.get(field, field)
+    return {"keys": "model, instructions, parameters or servers", "paragraphs": "instructions_append"}.get(field, field)
 
 
 def _connection(before: Snapshot, after: Snapshot) -> Iterator[Change]:
