@@ -89,6 +89,12 @@ WIDENING = {
     "paths of a tool are not judged": ('locations = ["path"]\n', ""),
     "another kind of a server's tools": ('"mcp:docs/get_*" = "read"', '"mcp:docs/*" = "read"'),
     "a command that answers by itself": ('prompt = "Review."', 'prompt = "Review."\nset.auto_answers = "everything"'),
+    "a command that enters a mode": ('prompt = "Review."', 'prompt = "Review."\npreselect = { mode = "code" }'),
+    "a command that leaves a mode": ('prompt = "Review."', 'prompt = "Review."\nswitch_to = { mode = "code" }'),
+    "an answer that leaves a mode": (
+        "[tools.count]",
+        '[tools.ask]\nchoices = [{ name = "Go on", switch_to = { mode = "code" } }]\n[tools.count]',
+    ),
 }
 
 NOT_WIDENING = {
@@ -105,6 +111,11 @@ NOT_WIDENING = {
     "another name": ('name = "acme"', 'name = "ACME"'),
     "a tool less": (START[START.index("[tools.count]") : START.index("[tool_kinds]")], ""),
     "a command less": ('[commands.review]\nprompt = "Review."\n', ""),
+    "a command for another model": ('prompt = "Review."', 'prompt = "Review."\npreselect = { model = "two" }'),
+    "an answer for another model": (
+        "[tools.count]",
+        '[tools.ask]\nchoices = [{ name = "Go on", switch_to = { model = "two" } }]\n[tools.count]',
+    ),
     "a limit": ('name = "acme"', 'name = "acme"\nlimits.turn = { model_calls = 3 }'),
 }
 
@@ -201,6 +212,7 @@ adapter = "scripted"
 [models.seeing]
 provider = "p"
 capabilities = ["images"]
+reasoning = { values = ["low", "high"], default = "high" }
 [models.strict]
 provider = "p"
 set = { permissions = "no-changes" }
@@ -208,6 +220,9 @@ set = { permissions = "no-changes" }
 set = { model = "strict" }
 [options.model]
 values_from = "models"
+[options.level]
+values_from = "model.reasoning"
+values.high = { when = { trusted = true }, set = { permissions = "no-changes" } }
 [options.persona]
 default = "shy"
 values.bold = {}
@@ -237,6 +252,7 @@ BRAVE = '[options.brave]\ntype = "boolean"\ndefault = true\non.preselect.yolo = 
         ('capabilities = ["images"]', 'capabilities = ["tools"]'),
         ('set = { model = "strict" }', ""),
         ('default = "shy"', 'default = "bold"'),
+        ("trusted = true", "trusted = false"),
         (YOLO, BRAVE + YOLO),
         (YOLO + NEVER, NEVER + YOLO),
         (NEVER, ""),
@@ -246,6 +262,7 @@ BRAVE = '[options.brave]\ntype = "boolean"\ndefault = true\non.preselect.yolo = 
         "what a model can",
         "what is forced",
         "what a default asks",
+        "what a level asks",
         "what is preselected",
         "what is folded last",
         "an option less",
@@ -260,6 +277,87 @@ def test_what_decides_about_grants_from_afar_widens(tmp_path: Path, old: str, ne
     assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
     assert old in text
     config.write_text(text.replace(old, new), encoding="utf-8")
+    after = build(config, before=InForce(before.table, before.snapshot))
+    assert not after.problems, [problem.one_line() for problem in after.problems]
+    assert after.widens
+
+
+UNLISTED = """
+schema = 1
+[agent]
+mcp."f*" = false
+[providers.p]
+adapter = "scripted"
+[models."x/*"]
+provider = "p"
+set.permissions = "no-changes"
+[models.y]
+provider = "p"
+[modes.still]
+set.mcp.calm = false
+set.permissions = "no-changes"
+[modes.lively]
+[options.model]
+values_from = "models"
+open = true
+[options.persona]
+open = true
+other = { preselect = { mode = "still" } }
+values.plain = {}
+[options.care]
+open = true
+other.set.permissions = "no-changes"
+values.some = {}
+[options.silence]
+type = "boolean"
+default = true
+on.set.mcp.quiet = false
+[mcp.free]
+command = ["free"]
+[mcp.calm]
+command = ["calm"]
+[mcp.quiet]
+command = ["quiet"]
+[tool_kinds]
+"mcp:free/a*" = "edit"
+"mcp:free/*a" = "read"
+"""
+TURNED_OFF = 'mcp."f*" = false\n', "set.mcp.calm = false\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('provider = "p"\nset.permissions = "no-changes"', 'provider = "p"'),
+        ('other = { preselect = { mode = "still" } }', 'other = { preselect = { mode = "lively" } }'),
+        ('other.set.permissions = "no-changes"', ""),
+        ("values.plain = {}", 'values.plain = {}\nvalues.bold.preselect.mode = "lively"'),
+        (TURNED_OFF[0], ""),
+        (TURNED_OFF[1], ""),
+        (UNLISTED[UNLISTED.index("[options.silence]") : UNLISTED.index("[mcp.free]")], ""),
+        (
+            '"mcp:free/a*" = "edit"\n"mcp:free/*a" = "read"\n',
+            '"mcp:free/*a" = "read"\n"mcp:free/a*" = { kind = "edit", title = "A" }\n',
+        ),
+    ],
+    ids=[
+        "models that are not listed",
+        "what other values preselect",
+        "what other values set",
+        "a value that was not listed and may be in force",
+        "servers that are not turned off any more",
+        "a server that a mode does not turn off any more",
+        "an option less, which turned a server off",
+        "the order of kinds beside another title",
+    ],
+)
+def test_what_is_not_listed_and_what_is_turned_off_widens(tmp_path: Path, old: str, new: str) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text(UNLISTED, encoding="utf-8")
+    before = build(config)
+    assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
+    assert old in UNLISTED
+    config.write_text(UNLISTED.replace(old, new), encoding="utf-8")
     after = build(config, before=InForce(before.table, before.snapshot))
     assert not after.problems, [problem.one_line() for problem in after.problems]
     assert after.widens

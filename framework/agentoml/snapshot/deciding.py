@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from attrs import frozen
 
 from agentoml.config.globs import selects
 from agentoml.snapshot.linking.wiring import edges
 from agentoml.snapshot.patches import MODEL
-from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Option, Snapshot, Value
-from agentoml.snapshot.widening import grants_something
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Option, Snapshot
+from agentoml.snapshot.widening import all_values, grants_something
 
 Place = tuple[str, str]
+
+
+class Choice(NamedTuple):
+    """What a command, or an answer to a question, chooses of an option along with what it says that it does."""
+
+    by: str
+    option: str
+    value: Any
 
 
 @frozen
@@ -50,6 +58,12 @@ def folds_anew(before: Snapshot, after: Snapshot) -> bool:
     return [name for name in before.options if name in both] != [name for name in after.options if name in both]
 
 
+def chooses_anew(was: Sequence[Choice], now: Sequence[Choice], before: Snapshot, after: Snapshot) -> bool:
+    """Return whether something is chosen that was not, of an option on which grants depend."""
+    new = {choice.option for choice in now if choice not in was}
+    return bool(new) and not all(map(new.isdisjoint, _both_deciding(before, after)))
+
+
 def _is_decided_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
     both = was.values.keys() & now.values.keys()
     return (
@@ -62,9 +76,9 @@ def _is_decided_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
 
 
 def _is_new(place: Place, before: Snapshot) -> bool:
-    """Return whether a value is new in an option that was there: nobody has picked it."""
+    """Return whether a value is new in an option that was there and took no others: nobody has picked it."""
     option = before.options.get(place[0])
-    return option is not None and place[1] not in option.known
+    return option is not None and not option.open and place[1] not in option.known
 
 
 # ------------------------------------------------------------------------------------------- of one snapshot
@@ -78,7 +92,7 @@ def _both_deciding(before: Snapshot, after: Snapshot) -> tuple[dict[str, Decidin
 
 def _granting(snapshot: Snapshot) -> Iterator[str]:
     for option in snapshot.options.values():
-        if any(grants_something(option, value) for value in option.known.values()):
+        if any(grants_something(option, value) for value in all_values(option).values()):
             yield option.id
 
 
@@ -101,7 +115,7 @@ def _of(option: Option, snapshot: Snapshot) -> Deciding:
     patterns = tuple((one.field, one.patterns) for one in option.filters)
     base = snapshot.ownership[option.id]
     values: dict[Any, Any] = {
-        name: (value.when, value.hidden, *_filtered_by(name, option)) for name, value in option.values.items()
+        name: (value.when, value.hidden, *_filtered_by(name, option)) for name, value in all_values(option).items()
     }
     values |= {(model,): given[0].id for model, given in option.per_model.items() if given}
     return Deciding(
@@ -129,17 +143,10 @@ def _pulls(option: Option, snapshot: Snapshot) -> Iterator[tuple[Place, Any]]:
     """Yield the values that preselect an option or set keys of it."""
     wiring, owned = snapshot.wiring[option.id], snapshot.ownership[option.id].keys
     for name in dict.fromkeys((*wiring.preselected_by, *wiring.forced_by)):
-        for value in _values(snapshot.options[name]):
+        for value in all_values(snapshot.options[name]).values():
             forced = {key: said for key, said in value.patch.keys.items() if key in owned and name != option.id}
             if option.id in value.preselect or forced:
                 yield (name, value.id), (value.preselect.get(option.id), forced)
-
-
-def _values(option: Option) -> Iterator[Value]:
-    yield from option.known.values()
-    yield from option.starred.values()
-    if option.other is not None:
-        yield option.other
 
 
 def _order_decides(option: Option) -> bool:
@@ -166,7 +173,7 @@ def _of_the_model(snapshot: Snapshot) -> Deciding:
     pulls = {
         (name, value.id): value.patch.keys[MODEL]
         for name, option in snapshot.options.items()
-        for value in _values(option)
+        for value in all_values(option).values()
         if MODEL in value.patch.keys
     }
     first = tuple(snapshot.model_values)

@@ -9,11 +9,12 @@ import attrs
 from attrs import frozen
 
 from agentoml.config.problems import quoted
+from agentoml.config.schema import ToolDefinition
 from agentoml.config.vocabulary.notation import ListEdit
 from agentoml.permissions.sets import ReadyRule, ReadySet
 from agentoml.snapshot import widening
-from agentoml.snapshot.deciding import decided_anew, folds_anew
-from agentoml.snapshot.patches import NOTHING, Patch
+from agentoml.snapshot.deciding import Choice, chooses_anew, decided_anew, folds_anew
+from agentoml.snapshot.patches import MODEL, NOTHING, Patch
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Command, Option, Snapshot, ToolKind, Value
 
 What = Literal["added", "removed", "changed"]
@@ -22,7 +23,6 @@ AREAS = ("permissions", "options", "models", "modes", "providers", "mcp", "comma
 """In the order in which changes are told, those that widen before all others."""
 
 MODE = "mode"
-ANY_OTHER = "any other"
 
 
 @frozen
@@ -181,10 +181,10 @@ def _values(was: Option | None, now: Option | None, before: Snapshot, after: Sna
     option = now or was
     assert option is not None
     area, kind = ("modes", "mode") if option.id == MODE else ("options", f"value of {quoted(option.id)}:")
-    old, new = (_all_values(one) if one else {} for one in (was, now))
+    old, new = (widening.all_values(one) if one else {} for one in (was, now))
     for value_id, what, one, other in _pairs(old, new):
         widens = other is not None and _grants_more(was, one, now, other, after)
-        if was is not None and now is None and one is not None:
+        if was is not None and one is not None and other is None and (now is None or now.open):
             widens = widening.restricts(widening.grants(was, one), before.permissions, after)
         from_data = any(value is not None and value.from_data for value in (one, other))
         if (was and now and not from_data) or widens:
@@ -192,12 +192,6 @@ def _values(was: Option | None, now: Option | None, before: Snapshot, after: Sna
             fields += _set_anew(one.patch if one else NOTHING, other.patch if other else NOTHING)
             fields = fields or (["what is shown"] if what == "changed" else [])
             yield Change(area, value_id, what, _sentence(kind, value_id, what, fields), widens)
-
-
-def _all_values(option: Option) -> dict[str, Value]:
-    """Return all values of an option: those that it may list, and what serves those that it does not."""
-    found = {**option.known, **option.starred}
-    return found if option.other is None else {**found, ANY_OTHER: option.other}
 
 
 def _set_anew(before: Patch, after: Patch) -> list[str]:
@@ -261,7 +255,7 @@ def _servers(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         yield Change("mcp", name, what, text, what == "added" or restarts or enabled, restarts)
     old, new = (widening.grants_of(one.base.patch) for one in (before, after))
     if old.servers != new.servers:
-        more = bool({server for server in new.servers if server[1]} - set(old.servers))
+        more = widening.servers_may_start(old.servers, new.servers)
         yield Change("mcp", "agent.mcp", "changed", "[agent] mcp turns other servers on or off", more)
 
 
@@ -272,11 +266,27 @@ def _commands(before: Snapshot, after: Snapshot) -> Iterator[Change]:
             fields += _changed_fields(was.value, now.value, but=("patch",))
         fields += _set_anew(was.value.patch if was else NOTHING, now.value.patch if now else NOTHING)
         widens = now is not None and widening.grants_more(_of_command(was), _of_command(now), after)
+        widens = widens or chooses_anew(_chosen_by_command(was, after), _chosen_by_command(now, after), before, after)
         yield Change("commands", name, what, _sentence("command", name, what, fields), widens)
 
 
 def _of_command(command: Command | None) -> widening.Grants:
     return widening.grants_of(command.value.patch) if command is not None else widening.NO_GRANTS
+
+
+def _chosen_by_command(command: Command | None, after: Snapshot) -> list[Choice]:
+    """Return what a command chooses along, for its turn or for good, and the options that it forces."""
+    if command is None:
+        return []
+    chosen = (*command.value.preselect.items(), *command.switch_to.items())
+    owners = {MODEL: MODEL_IN_FORCE, **after.owners}
+    forced = ((owners[key], said) for key, said in command.value.patch.keys.items() if key in owners)
+    return [Choice(command.name, option, value) for option, value in (*chosen, *forced)]
+
+
+def _chosen_by_answers(tool: ToolDefinition | None) -> list[Choice]:
+    answers = tool.choices if tool is not None else ()
+    return [Choice(answer.name or "", *chosen) for answer in answers for chosen in answer.switch_to.items()]
 
 
 def _tools(before: Snapshot, after: Snapshot) -> Iterator[Change]:
@@ -285,6 +295,7 @@ def _tools(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         fields = _changed_fields(was, now)
         runs = now is not None and now.command is not None
         widens = runs and (what == "added" or any(field in decisive for field in fields))
+        widens = widens or chooses_anew(_chosen_by_answers(was), _chosen_by_answers(now), before, after)
         yield Change("tools", name, what, _sentence("tool", name, what, fields), widens)
 
 

@@ -83,16 +83,28 @@ def said(ready: ReadySet) -> Iterator[Action]:
 # ------------------------------------------------------------------------------------- what values set
 
 
+ANY_OTHER = "any other"
+
+Switches = tuple[tuple[str, bool], ...]
+"""Names and globs of MCP servers -> whether they are on."""
+
+
 @frozen
 class Grants:
     """What a value sets that permissions and commands depend on."""
 
     permissions: tuple[tuple[str, ...], ...] = ()
     auto_answers: tuple[ListEdit, ...] = ()
-    servers: tuple[tuple[str, bool], ...] = ()
+    servers: Switches = ()
 
 
 NO_GRANTS = Grants()
+
+
+def all_values(option: Option) -> Mapping[str, Value]:
+    """Return all values of an option: those that it may list, and what serves those that it does not."""
+    found = {**option.known, **option.starred}
+    return found if option.other is None else {**found, ANY_OTHER: option.other}
 
 
 def grants(option: Option, value: Value) -> Grants:
@@ -118,12 +130,20 @@ def grants_more(before: Grants, after: Grants, snapshot: Snapshot) -> bool:
     """Return whether a value may allow more than it did, the sets themselves being as they are."""
     if before == after:
         return False
-    new_servers = {server for server in after.servers if server[1]} - set(before.servers)
-    if new_servers or before.auto_answers != after.auto_answers:
+    if servers_may_start(before.servers, after.servers) or before.auto_answers != after.auto_answers:
         return True
     return before.permissions != after.permissions and (
         before.permissions != () or not _is_mask(after.permissions, snapshot)
     )
+
+
+def servers_may_start(before: Switches, after: Switches) -> bool:
+    """Return whether servers may be on that were off: one is turned on anew or not turned off any more, or what is said
+    of them stands in another order, of which the later counts (E29).
+    """
+    turned_on = any(on and (name, on) not in before for name, on in after)
+    turned_off = any(not on and (name, on) not in after for name, on in before)
+    return turned_on or turned_off or [one for one in before if one in after] != [one for one in after if one in before]
 
 
 def restricts(before: Grants, old: Sets, snapshot: Snapshot) -> bool:
@@ -131,7 +151,9 @@ def restricts(before: Grants, old: Sets, snapshot: Snapshot) -> bool:
     were (`old`).
     """
     answers_less = any(edit.replace is not None or edit.remove for edit in before.auto_answers)
-    return answers_less or lists_are_looser(before.permissions, (), old, snapshot)
+    return (
+        answers_less or servers_may_start(before.servers, ()) or lists_are_looser(before.permissions, (), old, snapshot)
+    )
 
 
 def lists_are_looser(
