@@ -268,6 +268,19 @@ async def test_a_server_that_is_wanted_again_before_it_went_keeps_its_process(
     assert len(pids(tmp_path)) == 1
 
 
+async def test_a_server_that_is_removed_while_it_starts_anew_serves_as_it_was_until_the_turns_end(
+    servers: McpServers, context: ToolContext, tmp_path: Path
+) -> None:
+    await ready(servers, tiny=tiny("", tmp_path))
+    with servers.in_use():
+        servers.want({"tiny": tiny("chatty", tmp_path)})
+        servers.want({})
+        assert (await call(servers, "echo", context, text="still")).text == "still"
+    assert servers.tools() == {}
+    await servers.close()
+    assert all(is_gone(pid) for pid in pids(tmp_path))
+
+
 async def test_servers_start_side_by_side_and_end_with_everything_they_started(
     context: ToolContext, tmp_path: Path
 ) -> None:

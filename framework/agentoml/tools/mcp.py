@@ -60,12 +60,13 @@ class McpServers:
                 running = self._replaced(name, server, running)
             self._current[name] = running
         for name, running in before.items():
+            serving = self._previous.pop(name, running)
+            if serving is not running:
+                running.stop()  # it has not even started
             if self._users:
-                self._leaving[name] = running
+                self._leaving[name] = serving
             else:
-                running.stop()
-            if name in self._previous:
-                self._retire(self._previous.pop(name))
+                serving.stop()
 
     def restart_ended(self) -> None:
         """Start those again that served and then ended by themselves. One that never came up is left alone: nothing
