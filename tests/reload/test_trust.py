@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.config import trust
+from agentoml.config import layers, trust
 from agentoml.config.layers import Chosen
 from agentoml.snapshot.store import Store
-from watched import names, record, shows, watched
+from watched import agent, names, record, shows, watched
 
 PROJECT = 'schema = 1\n[models.theirs]\nprovider = "offline"\n[mcp.x]\ncommand = ["x"]\n'
 
@@ -85,3 +85,43 @@ async def test_a_project_that_appears_is_found(chosen: Chosen) -> None:
         file(chosen).write_text(PROJECT)
         await record(store, "unchanged")
         assert store.project is not None and store.project.status == "new"
+
+
+WIDE = '[agent]\nauto_answers = "everything"\n'
+
+
+async def test_an_agreement_to_a_project_lets_in_nothing_that_waits_beside_it(chosen: Chosen, config: Path) -> None:
+    store = Store(chosen)
+    await store.reload("start")
+    store.turn_began()
+    config.write_text(agent("one", more=WIDE), encoding="utf-8")
+    assert (await store.reload("file")).state == "held"
+    agree(store)
+    assert (await store.reload("trust")).state == "held"
+    assert store.current is not None and store.held is not None
+    assert (store.current.base.auto_answers, names(store)) == ((), ("one",))
+    assert await store.confirm(store.held) is not None
+    assert (store.current.base.auto_answers, names(store)) == (("everything",), ("theirs", "one"))
+    await store.close()
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+async def test_a_directory_of_another_project_is_no_way_around_what_waits(
+    chosen: Chosen, config: Path, *, trusted: bool
+) -> None:
+    alone = Store(Chosen(config))
+    await alone.reload("start")
+    alone.turn_began()
+    config.write_text(agent("one", more=WIDE), encoding="utf-8")
+    beside = Store(chosen, beside=alone)
+    if trusted:
+        found = layers.read(chosen).project
+        assert found is not None
+        trust.record(found, granted=True)
+    assert (await beside.reload("start")).state == "held"
+    assert alone.held is not None and beside.current is not None and beside.held is not None
+    assert (beside.current.base.auto_answers, "theirs" in names(beside)) == ((), trusted)
+    assert await beside.confirm(beside.held) is not None
+    assert (beside.current.base.auto_answers, "theirs" in names(beside)) == (("everything",), trusted)
+    for store in (alone, beside):
+        await store.close()

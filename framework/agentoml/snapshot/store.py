@@ -15,12 +15,13 @@ from typing import Literal
 
 from attrs import define, evolve, field, frozen
 
+from agentoml.config import layers
 from agentoml.config.layers import Configuration, Reading
 from agentoml.config.merge import says_the_same
 from agentoml.config.problems import Problem
 from agentoml.config.trust import Project
 from agentoml.snapshot import last_good
-from agentoml.snapshot.build import Built, InForce, build, build_kept
+from agentoml.snapshot.build import Built, InForce, build, build_kept, build_reading
 from agentoml.snapshot.diff import Change
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint, settles_in
 from agentoml.snapshot.snapshot import Snapshot
@@ -185,6 +186,8 @@ class Store:
         async with self._one_at_a_time:
             self._next = None  # who asks from now on means the files as they are from now on
             started = time.perf_counter()
+            if self.current is None and self.beside is not None:
+                await self._begin_with_what_counts(self.beside)
             built = await self._build_from_quiet_files(patient=trigger == "file")
             if built.problems and self.beside is not None:
                 async with self.beside._one_at_a_time:
@@ -196,6 +199,24 @@ class Store:
 
     async def _build(self) -> Built:
         return await in_thread(partial(build, self.config, self.files, self._before), "build")
+
+    async def _begin_with_what_counts(self, beside: Store) -> None:
+        """Put in force what the configuration says beside this project, where the user has not agreed to its files.
+
+        What they say is compared with that, so it is held here, too: another directory is no way around the question.
+        """
+        if beside._turn_since_scan:
+            await beside.reload("file")
+        if beside.held is None:
+            return
+        reading = await in_thread(partial(layers.read, self.config), "read")
+        for own in (True, False):
+            counts = _as_beside(reading, beside._in_force.reading, own=own)
+            built = await in_thread(partial(build_reading, counts), "build")
+            if built.snapshot is not None:
+                self._swap(built)
+                self._turn_since_scan = True
+                return
 
     async def _build_from_quiet_files(self, *, patient: bool) -> Built:
         """Build while the files settle; what was written meanwhile is built again, once it is quiet."""
@@ -213,7 +234,7 @@ class Store:
     def _take(self, built: Built, trigger: Trigger, started: float) -> Record:
         state, told = self.would_end(built), 0
         self.seen, self.problems, self.project = built.seen, built.problems, built.reading.project
-        if state == "held" and trigger == "trust" and not self._awaits_trust(built):
+        if state == "held" and trigger == "trust" and not self._awaits_trust(built) and self._only_trust_changed(built):
             state = "applied"  # the user has just agreed to it
         match state:
             case "rejected":
@@ -233,6 +254,12 @@ class Store:
         """Return whether a trusted project says something else now: what its user agreed to stays until they answer."""
         was, now = self._in_force.reading.project, built.reading.project
         return was is not None and was.counts and now is not None and now.status == "changed" and not now.broken
+
+    def _only_trust_changed(self, built: Built) -> bool:
+        """Return whether the files say what is in force, but for those of the project."""
+        was, now = self._in_force.reading, built.reading
+        others = ([text for text in one.texts if text.layer != "project"] for one in (was, now))
+        return next(others) == next(others) and all(catalog in now.catalogs for catalog in was.catalogs)
 
     def _must_be_confirmed(self, built: Built) -> bool:
         asks = self.current is not None and not self._in_force.applies_widening
@@ -324,6 +351,13 @@ class Store:
                 await in_thread(partial(last_good.keep, self.config, reading), "keep")
             except OSError as error:
                 logger.warning("the last good configuration can't be kept on disk: %s", error)
+
+
+def _as_beside(reading: Reading, in_force: Reading, *, own: bool) -> Reading:
+    """Return what is in force beside a project, with the project's `own` texts in their place."""
+    beneath = tuple(text for text in in_force.texts if text.layer in ("built-in", "user"))
+    project = tuple(text for text in reading.texts if text.layer == "project" and own)
+    return reading._replace(texts=(*beneath, *project, *in_force.texts[len(beneath) :]), catalogs=in_force.catalogs)
 
 
 async def _settled(seen: Fingerprint, deadline: float) -> None:
