@@ -125,3 +125,31 @@ async def test_a_directory_of_another_project_is_no_way_around_what_waits(
     assert (beside.current.base.auto_answers, "theirs" in names(beside)) == (("everything",), trusted)
     for store in (alone, beside):
         await store.close()
+
+
+async def test_while_an_agreement_is_waited_for_the_users_own_files_count(chosen: Chosen, config: Path) -> None:
+    store = Store(chosen)
+    await store.reload("start")
+    agree(store)
+    await store.reload("trust")
+    file(chosen).write_text(PROJECT.replace("theirs", "others").replace('["x"]', '["y"]'))
+    assert (await store.reload("file")).state == "held"
+
+    config.write_text(agent("one", "two", more='[permissions.standard]\nkinds.execute = "deny"\n'), encoding="utf-8")
+    assert (await store.reload("file")).state == "applied"
+    assert store.current is not None and store.project is not None
+    assert store.current.permissions["standard"].kinds["execute"] == "deny"
+    assert (names(store), store.current.servers["x"].command) == (("theirs", "one", "two"), ("x",))
+    assert (store.project.status, (await store.reload("request")).state) == ("changed", "held")
+
+    config.write_text("schema = ", encoding="utf-8")
+    assert (await store.reload("file")).state == "rejected"
+    config.write_text(agent("one"), encoding="utf-8")
+    store.turn_began()
+    assert ((await store.reload("file")).state, store.held is not None) == ("held", True), "the denial goes"
+    store.turn_ended()
+    agree(store)
+    assert (await store.reload("trust")).state == "held"
+    assert store.held is not None and await store.confirm(store.held) is not None
+    assert (names(store), store.current.servers["x"].command) == (("others", "one"), ("y",))
+    await store.close()

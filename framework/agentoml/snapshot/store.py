@@ -192,6 +192,9 @@ class Store:
             if built.problems and self.beside is not None:
                 async with self.beside._one_at_a_time:
                     pass  # what that one is about to log is not news
+            self.project = built.reading.project
+            if self._awaits_trust(built):
+                built = await self._as_agreed(built)
             record = await self._publish(self._take(built, trigger, started))
             if record.state == "applied":
                 self._keep_soon(built.reading)
@@ -211,7 +214,8 @@ class Store:
             return
         reading = await in_thread(partial(layers.read, self.config), "read")
         for own in (True, False):
-            counts = _as_beside(reading, beside._in_force.reading, own=own)
+            counts = _with_texts_of(reading if own else beside._in_force.reading, beside._in_force.reading)
+            counts = counts._replace(project=reading.project)
             built = await in_thread(partial(build_reading, counts), "build")
             if built.snapshot is not None:
                 self._swap(built)
@@ -233,8 +237,8 @@ class Store:
 
     def _take(self, built: Built, trigger: Trigger, started: float) -> Record:
         state, told = self.would_end(built), 0
-        self.seen, self.problems, self.project = built.seen, built.problems, built.reading.project
-        if state == "held" and trigger == "trust" and not self._awaits_trust(built) and self._only_trust_changed(built):
+        self.seen, self.problems = built.seen, built.problems
+        if state == "held" and trigger == "trust" and self._only_trust_changed(built):
             state = "applied"  # the user has just agreed to it
         match state:
             case "rejected":
@@ -242,13 +246,21 @@ class Store:
             case "unchanged":
                 self._hold(None)
                 self._in_force = evolve(self._in_force, reading=built.reading, applies_widening=built.applies_widening)
-            case "held" if self._awaits_trust(built):
-                self._hold(None)
             case "held":
                 self._hold(built)
             case _:
                 told = self._swap(built)
+        if state == "unchanged" and built.reading.project is not self.project:
+            state = "held"  # until the user answers
         return self._record(trigger, state, built, told, started)
+
+    async def _as_agreed(self, built: Built) -> Built:
+        """Build once more, with what the user agreed to of the project: their own files count meanwhile."""
+        before, now = self._in_force.reading, built.reading
+        names = {catalog.catalog for catalog in now.catalogs}
+        catalogs = (*now.catalogs, *(catalog for catalog in before.catalogs if catalog.catalog not in names))
+        agreed = _with_texts_of(before, now)._replace(project=before.project, catalogs=catalogs)
+        return evolve(await in_thread(partial(build_reading, agreed, self._before), "build"), seen=built.seen)
 
     def _awaits_trust(self, built: Built) -> bool:
         """Return whether a trusted project says something else now: what its user agreed to stays until they answer."""
@@ -353,11 +365,12 @@ class Store:
                 logger.warning("the last good configuration can't be kept on disk: %s", error)
 
 
-def _as_beside(reading: Reading, in_force: Reading, *, own: bool) -> Reading:
-    """Return what is in force beside a project, with the project's `own` texts in their place."""
-    beneath = tuple(text for text in in_force.texts if text.layer in ("built-in", "user"))
-    project = tuple(text for text in reading.texts if text.layer == "project" and own)
-    return reading._replace(texts=(*beneath, *project, *in_force.texts[len(beneath) :]), catalogs=in_force.catalogs)
+def _with_texts_of(project: Reading, others: Reading) -> Reading:
+    """Return the texts of a project that one reading has, in their place among the others of another reading."""
+    beneath = tuple(text for text in others.texts if text.layer in ("built-in", "user"))
+    own = tuple(text for text in project.texts if text.layer == "project")
+    above = tuple(text for text in others.texts if text.layer not in ("built-in", "user", "project"))
+    return others._replace(texts=(*beneath, *own, *above))
 
 
 async def _settled(seen: Fingerprint, deadline: float) -> None:
