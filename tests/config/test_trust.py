@@ -199,6 +199,9 @@ def test_the_project_of_a_directory_is_found_up_to_the_top_of_its_repository(roo
     assert project_root(root / "a/b") is None
     (root / ".git").mkdir()
     assert project_root(root / "a/b") == root
+    beside = write(root, "schema = 1\n", "beside/agent.toml").parent
+    assert project_root(root / "beside/../a/b") == root, "it lies not in beside"
+    assert project_root(root / "a/../beside") == beside
     assert in_directory(Chosen("preset:offline"), root / "a").project == root
     assert in_directory(Chosen(file), root / "a").project is None
     assert layers.read(Chosen(file, project=None)).project is None

@@ -14,9 +14,9 @@ FILES = (".agentoml/agent.toml", "agent.toml")
 def project_root(cwd: Path) -> Path | None:
     """Return the nearest directory from `cwd` up to the top of its repository that has a configuration.
 
-    Outside of a repository only `cwd` itself is looked at: what lies above it may be anybody's.
+    Outside of a repository only `cwd` itself is looked at: what lies above it may be anybody's. `a/../b` is in `b`.
     """
-    for directory in _within_repository(cwd):
+    for directory in _within_repository(real(cwd) if ".." in cwd.parts else cwd):
         if project_file(directory) is not None:
             return directory
     return None
