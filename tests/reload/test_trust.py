@@ -153,3 +153,20 @@ async def test_while_an_agreement_is_waited_for_the_users_own_files_count(chosen
     assert store.held is not None and await store.confirm(store.held) is not None
     assert (names(store), store.current.servers["x"].command) == (("others", "one"), ("y",))
     await store.close()
+
+
+@pytest.mark.parametrize(("broken", "served"), [("config", ("theirs", "one")), ("project", ())])
+async def test_a_project_that_is_opened_while_its_users_files_are_broken_goes_by_what_is_in_force_beside_it(
+    chosen: Chosen, config: Path, broken: str, served: tuple[str, ...]
+) -> None:
+    alone = Store(Chosen(config))
+    await alone.reload("start")
+    found = layers.read(chosen).project
+    assert found is not None
+    trust.record(found, granted=True)
+    (config if broken == "config" else file(chosen)).write_text("schema = ", encoding="utf-8")
+    beside = Store(chosen, beside=alone)
+    assert (await beside.reload("start")).state == "rejected"
+    assert names(beside) == served
+    for store in (alone, beside):
+        await store.close()

@@ -313,7 +313,9 @@ class Store:
                 listener(built.snapshot if built is not None else None)
 
     def _reject(self, built: Built) -> None:
-        """Go on with the last good configuration: the one in force, or after a start the one kept on disk."""
+        """Go on with the last good configuration: the one in force; after a start the one kept on disk, else what is in
+        force beside this project.
+        """
         logged = self.beside.problems if self.beside is not None else ()
         news = [problem for problem in built.problems if problem not in logged]
         for problem in news:
@@ -321,6 +323,9 @@ class Store:
         if self.current is None:
             reading = last_good.recall(self.config)
             recalled = build_kept(reading, self.config) if reading is not None else None
+            if recalled is None and self.beside is not None and self.beside.current is not None:
+                counts = _with_texts_of(built.reading, self.beside._in_force.reading)
+                recalled = build_reading(counts._replace(project=built.reading.project))
             if recalled is not None and recalled.snapshot is not None:
                 self._swap(recalled)
         if not news and self.beside is not None and (self.current is None) == (self.beside.current is None):
