@@ -185,6 +185,24 @@ def test_a_file_saved_under_the_prompt_shows_what_changed_and_keeps_what_was_typ
         assert terminal.leave() == 0
 
 
+def test_the_prompt_says_what_is_in_force_once_a_saved_file_changed_it(tmp_path: Path) -> None:
+    config = tmp_path / "agent.toml"
+    minimal = (assets.folder("templates") / "minimal" / "agent.toml").read_text(encoding="utf-8")
+    config.write_text(minimal, encoding="utf-8")
+    with Terminal(REAL_PROGRAM, ["agent.toml"], tmp_path) as terminal:
+        terminal.wait_for("code · sonnet > ")
+        terminal.type("hel")
+        terminal.wait_for("hel")
+        config.write_text(f'{minimal}\n[options.mode]\ndefault = "plan"\n', encoding="utf-8")
+        terminal.wait_for("mode: code -> plan")
+        terminal.wait_for("plan · sonnet > hel")
+        terminal.type("lo\r")
+        terminal.wait_for("You said: hello")
+        terminal.wait_for("plan · sonnet > ")
+        terminal.type("\x04")
+        assert terminal.leave() == 0
+
+
 def options(*kinds: str) -> list[dict[str, Any]]:
     return [messages.permission_option(kind, kind, kind) for kind in kinds]  # type: ignore[arg-type]
 

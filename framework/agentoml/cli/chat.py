@@ -146,7 +146,7 @@ class Chat:
         while not self._gone:
             try:
                 self._answer_what_waits()
-                line = self.screen.read(f"{prompt_line(conversation.options)} > ".lstrip()).strip()
+                line = self.screen.read(lambda: f"{prompt_line(conversation.options)} > ".lstrip()).strip()
                 interrupted = False
                 if not sys.stdin.isatty():
                     self.screen.line(f"> {line}", "bold")
@@ -297,7 +297,7 @@ class Chat:
         self.screen.question(asked.question.tool_call, options)
         while not asked.answer.done():
             try:
-                word = self.screen.read(f"1-{len(options)} > ").strip()
+                word = self.screen.read(lambda: f"1-{len(options)} > ").strip()
             except EOFError:
                 self._settle(asked, rejection(options))
             else:

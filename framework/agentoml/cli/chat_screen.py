@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
 from attrs import define, field
 
 from agentoml.cli import chat_lines
+from agentoml.cli.chat_background import NUDGE
 from agentoml.cli.chat_lines import CONTROL, Line, Style
 
 ANSI: dict[Style, str] = {
@@ -23,6 +26,10 @@ ANSI: dict[Style, str] = {
 }
 RESET = "\x1b[0m"
 ERASE_LINE = "\r\x1b[K"
+
+
+class PromptChanged(Exception):
+    """The prompt that a line is being typed behind is another one now."""
 
 
 class Answer(Protocol):
@@ -72,6 +79,9 @@ class Screen:
     _calls: dict[str, dict[str, Any]] = field(factory=dict)
     _shown_content: dict[str, Any] = field(factory=dict)
     _prompt: str | None = None
+    _prompt_now: Callable[[], str] = str
+    _changed: bool = False
+    """Whether the prompt changed since the user began to type behind it."""
     _deferred: list[dict[str, Any]] = field(factory=list)
     _lock: threading.RLock = field(factory=threading.RLock)
 
@@ -98,7 +108,7 @@ class Screen:
             for line in lines:
                 self.out.write(painted(self.out, line) + "\n")
             if self._prompt is not None and self.out.isatty():
-                self.out.write(self._prompt + _typed())
+                self._show_prompt(self._prompt)
             self.out.flush()
 
     def line(self, text: str, style: Style = "plain") -> None:
@@ -134,8 +144,9 @@ class Screen:
                 ]
             )
 
-    def read(self, prompt: str) -> str:
-        """Show a prompt and return the line that the user types, without its end.
+    def read(self, prompt: Callable[[], str]) -> str:
+        """Show a prompt and return the line that the user types, without its end. `prompt` is asked again with each
+        line that comes between: what it says may change meanwhile.
 
         Raises:
             EOFError: there is no more input.
@@ -144,9 +155,9 @@ class Screen:
         with self._lock:
             self.finish()
             if sys.stdin.isatty():
-                self._prompt = prompt
+                self._prompt_now, self._prompt = prompt, prompt()
         try:
-            return self._read_line(prompt)
+            return self._read_line()
         finally:
             with self._lock:
                 self._prompt = None
@@ -174,18 +185,58 @@ class Screen:
         if not (apart and self._stream is not None and self._stream[0].startswith("agent_message_chunk")):
             self.finish()
 
-    def _read_line(self, prompt: str) -> str:
-        if sys.stdin.isatty() and self.out is sys.stdout and self.out.isatty():
-            import readline  # noqa: F401  # gives `input` editing and a history
+    def _show_prompt(self, shown: str) -> None:
+        """Show the prompt again, and what was typed. For another one than `shown`, `input` must begin anew."""
+        self._prompt = self._prompt_now()
+        if self._prompt == shown or not self._edits():
+            self.out.write(self._prompt + _typed())
+        else:
+            self._changed = True
+            main = threading.main_thread().ident
+            assert main is not None
+            signal.pthread_kill(main, NUDGE)
 
-            return input(prompt)
-        if sys.stdin.isatty():
-            self.out.write(prompt)
+    def _edits(self) -> bool:
+        return sys.stdin.isatty() and self.out is sys.stdout and self.out.isatty()
+
+    def _read_line(self) -> str:
+        if self._edits():
+            return self._edit_line()
+        if self._prompt is not None:
+            self.out.write(self._prompt)
             self.out.flush()
         line = sys.stdin.readline()
         if not line:
             raise EOFError
         return line.rstrip("\r\n")
+
+    def _edit_line(self) -> str:
+        import readline  # gives `input` editing and a history
+
+        typed, editing = "", False
+
+        def nudged(*_: object) -> None:
+            nonlocal typed, editing
+            if self._changed and editing:
+                typed, editing = readline.get_line_buffer(), False
+                raise PromptChanged
+
+        before = signal.signal(NUDGE, nudged)
+        readline.set_startup_hook(lambda: readline.insert_text(typed))
+        try:
+            while True:
+                try:
+                    self._changed, editing = False, True
+                    line = input(self._prompt)
+                    editing = False
+                    return line
+                except PromptChanged:
+                    with self._lock:
+                        self.out.write(ERASE_LINE)
+        finally:
+            editing = False
+            readline.set_startup_hook()
+            signal.signal(NUDGE, before)
 
     def _show(self, update: dict[str, Any]) -> None:
         match update["sessionUpdate"]:
