@@ -38,7 +38,14 @@ def test_long_lists_are_cut() -> None:
 
 def test_what_stays_the_same_is_not_mentioned_and_other_words_are() -> None:
     assert changes([MODE, MODEL], [MODE, MODEL]) == []
-    assert changes([MODE, MODEL], [MODEL, MODE]) == ["options reordered or reworded"]
+    assert changes([MODE, MODEL], [MODEL, MODE]) == ["options in another order"]
+    assert changes([MODE, FAST], [MODE, {**FAST, "name": "Quick"}]) == ["fast reworded"]
+
+
+def test_what_is_called_or_ordered_otherwise_is_named() -> None:
+    assert changes([MODE], [select("mode", "code", "code", "plan", category="mode")]) == ["mode in another order"]
+    planning = {**MODE, "options": [{**MODE["options"][0], "name": "Planning"}, MODE["options"][1]]}
+    assert changes([MODE, MODEL], [planning, MODEL]) == ["mode plan reworded"]
 
 
 def test_the_prompt_shows_mode_and_model_and_what_is_switched_on() -> None:

@@ -19,7 +19,7 @@ from agentoml.cli.chat_background import Background
 from agentoml.cli.chat_client import AgentGone, Conversation, Question, Stop, run_command, sentence
 from agentoml.cli.chat_completion import candidates, install
 from agentoml.cli.chat_lines import one_line
-from agentoml.cli.chat_options import NotOffered, find, pick, prompt_line, table, values
+from agentoml.cli.chat_options import NotOffered, current, find, pick, prompt_line, table, values
 from agentoml.cli.chat_screen import Screen
 from agentoml.cli.choosing import add_configuration
 from agentoml.errors import RemoteError
@@ -259,7 +259,10 @@ class Chat:
             for line in values(option) if option else table(conversation.options):
                 self.screen.line(line)
             return True
-        self.background.run(conversation.set_option(option["id"], pick(option, value)))
+        picked = pick(option, value)
+        self.background.run(conversation.set_option(option["id"], picked))
+        if picked == option["currentValue"]:
+            self.screen.line(f"{option['id']} is {current(option)} already")
         return True
 
     def _show_log(self) -> bool:

@@ -60,9 +60,7 @@ def changes(before: list[Option], after: list[Option]) -> list[str]:
         removed = [value for value in listed_before if value not in listed]
         phrases += [f"{sign} {option['id']} {some(few)}" for sign, few in (("+", added), ("-", removed)) if few]
     phrases += [f"- {gone}" for gone in old]
-    if not phrases and before != after:
-        phrases.append("options reordered or reworded")
-    return phrases
+    return phrases or _other_words(before, after)
 
 
 def prompt_line(options: list[Option]) -> str:
@@ -122,6 +120,23 @@ def pick(option: Option, word: str) -> str | bool:
         return word
     matches = [entry.value for entry in listed if word.casefold() in (entry.value.casefold(), entry.name.casefold())]
     return matches[0] if matches else word
+
+
+def _other_words(before: list[Option], after: list[Option]) -> list[str]:
+    """Say what is called or ordered otherwise in two lists of the same options with the same values."""
+    old = {option["id"]: option for option in before}
+    phrases = ["options in another order"] if list(old) != [option["id"] for option in after] else []
+    for option in after:
+        was = old[option["id"]]
+        listed, listed_before = entries(option), entries(was)
+        reworded = [entry.value for entry in listed if entry not in listed_before]
+        if reworded:
+            phrases.append(f"{option['id']} {some(reworded)} reworded")
+        elif [entry.value for entry in listed] != [entry.value for entry in listed_before]:
+            phrases.append(f"{option['id']} in another order")
+        elif was != option:
+            phrases.append(f"{option['id']} reworded")
+    return phrases
 
 
 def _category(option: Option) -> str:
