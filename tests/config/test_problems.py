@@ -123,6 +123,7 @@ def test_a_long_text_is_cut_and_a_key_path_is_not() -> None:
     ("name", "candidates", "nearest"),
     [
         ("modles", ["modes", "models"], "models"),
+        ("model", ["modes", "models"], "models"),
         ("nmae", ["title", "name"], "name"),
         ("apiKey", ["api_key"], "api_key"),
         ("no-changes", ["no_changes", "standard"], "no_changes"),

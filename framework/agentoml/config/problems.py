@@ -254,10 +254,11 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
             return candidate
         longer = abs(len(plain) - len(wanted))
         start = _common_start(plain, wanted)
-        rank = (most + 1, longer, 0) if start == min(len(plain), len(wanted)) > 2 else best
+        begins = start == min(len(plain), len(wanted)) > 2
+        rank = (most + 1, longer, 0) if begins else best
         limit = min(best[0], most)
         if longer <= limit < len(wanted) and len(letters ^ set(plain)) <= 2 * limit:
-            rank = min(rank, (_distance(wanted[start:], plain[start:], limit), longer, -start))
+            rank = min(rank, (_distance(wanted[start:], plain[start:], limit), 0 if begins else longer, -start))
         if rank < best:
             best, found = rank, candidate
     return found

@@ -126,10 +126,11 @@ def _mapping_hook(kind: Any, strict: Converter) -> Hook:
     if entry is Any:
         return free_table
     hook = strict.get_structure_hook(entry)
+    expected = "a table of tables" if attrs.has(entry) else "a table"
 
     def mapping(value: Any, _: Any) -> Any:
         if type(value) is not dict:
-            raise wrong_type("a table", value)
+            raise wrong_type(expected, value)
         problems: list[Problem] = []
         entries = {}
         for key, item in value.items():

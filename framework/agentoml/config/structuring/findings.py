@@ -6,8 +6,11 @@ import datetime
 from collections.abc import Iterable
 from typing import Literal
 
-from agentoml.config.problems import Problem, did_you_mean, quoted
+from agentoml.config.problems import Problem, did_you_mean, dotted, quoted
 from agentoml.config.texts import Included
+
+MOST_NAMES = 12
+"""How many names a remedy spells out."""
 
 
 class Findings(Exception):
@@ -76,11 +79,17 @@ def _remedy(expected: str, value: object) -> str:
         return "put it in quotes"
     if expected == "a string" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         return f"remove the brackets: {quoted(value[0])}"
+    if expected == "a table of tables" and isinstance(value, list) and 0 < len(value) <= MOST_NAMES:
+        return f"write {{ {', '.join(f'{dotted((name,))} = {{}}' for name in value)} }}" if _are_texts(value) else ""
     if expected == "a whole number" and isinstance(value, float) and value.is_integer():
         return f"write {int(value)}"
     if isinstance(value, dict) and value and value.keys() <= {"add", "remove"}:
         return "`.add` and `.remove` edit lists only"
     return ""
+
+
+def _are_texts(items: list[object]) -> bool:
+    return all(type(item) is str for item in items)
 
 
 def _is_number(text: str) -> bool:
