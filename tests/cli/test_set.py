@@ -40,6 +40,11 @@ def test_it_changes_the_line_that_must_and_shows_it(config: Path, capsys: pytest
     assert list(config.parent.iterdir()) == [config]
 
 
+def test_a_directory_stands_for_its_agent_toml_as_everywhere(config: Path) -> None:
+    assert command.main([str(config.parent), "models.one.name=One"]) == 0
+    assert 'name = "One"' in config.read_text()
+
+
 def test_what_would_break_the_configuration_is_not_written(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["agent.toml", "options.model.default=two"]) == 2
     assert "agent.toml:12:11 (options.model.default)" in capsys.readouterr().err

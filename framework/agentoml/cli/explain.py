@@ -39,7 +39,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="agentoml explain", description="Say why something is so, and which line says it."
     )
-    what = parser.add_subparsers(dest="what", required=True)
+    what = parser.add_subparsers(dest="what", required=True, metavar="permission|session")
     permission = what.add_parser("permission", help="why a tool call is allowed, asked about or denied")
     permission.add_argument("tool", help="a tool: shell, edit_file, mcp:github/create_issue")
     permission.add_argument(

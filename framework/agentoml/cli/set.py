@@ -23,6 +23,8 @@ EXIT_PROBLEMS = 2
 def main(args: list[str]) -> int:
     """Change the file and print its changed lines; 2 if it can't be done, or would break the configuration."""
     arguments = _arguments().parse_args(args)
+    if arguments.file.is_dir():
+        arguments.file /= "agent.toml"
     try:
         before = arguments.file.read_bytes()
         after = changed(before.decode(), arguments.settings).encode()
@@ -84,7 +86,7 @@ def _arguments() -> argparse.ArgumentParser:
         description="Set keys of a configuration file. Comments and all other lines stay as they are; what would break "
         "the configuration is not written.",
     )
-    parser.add_argument("file", type=Path, help="the TOML file to change")
+    parser.add_argument("file", type=Path, help="the TOML file to change, or a directory with an agent.toml")
     parser.add_argument(
         "settings", nargs="+", metavar="KEY=VALUE", help='as TOML writes them: options.model.default="opus"'
     )

@@ -108,7 +108,14 @@ def _arguments() -> argparse.ArgumentParser:
         description="A project's own configuration (.agentoml/agent.toml or agent.toml) counts once you agreed to what "
         "it would run, reach, read and allow; asked again where that changes.",
     )
-    parser.add_argument("what", nargs="?", choices=("show", "grant", "diff", "revoke"), default="show")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=("show", "grant", "diff", "revoke"),
+        default="show",
+        metavar="show|grant|diff|revoke",
+        help="left out: show",
+    )
     parser.add_argument("directory", nargs="?", default=".", help="the project; left out: the one you are in")
     parser.add_argument("--yes", action="store_true", help="grant without asking back")
     return parser
