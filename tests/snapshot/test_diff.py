@@ -235,6 +235,15 @@ values.some = {}
 default = [{ value = "low", when = { persona = "shy" } }, "loud"]
 values.low.set = { permissions = "no-changes" }
 values.loud = {}
+[permissions.tight]
+group = "offered"
+default = "deny"
+[permissions.wide]
+default = "allow"
+[options.rights]
+values_from = "permissions"
+filter = { group = "offered" }
+order = "name"
 [options.temper]
 default = "t*"
 values.none = {}
@@ -250,6 +259,7 @@ BRAVE = '[options.brave]\ntype = "boolean"\ndefault = true\non.preselect.yolo = 
     ("old", "new"),
     [
         ('capabilities = ["images"]', 'capabilities = ["tools"]'),
+        ("[permissions.wide]", '[permissions.wide]\ngroup = "offered"\nname = "A"'),
         ('set = { model = "strict" }', ""),
         ('default = "shy"', 'default = "bold"'),
         ("trusted = true", "trusted = false"),
@@ -260,6 +270,7 @@ BRAVE = '[options.brave]\ntype = "boolean"\ndefault = true\non.preselect.yolo = 
     ],
     ids=[
         "what a model can",
+        "what a filter lets through",
         "what is forced",
         "what a default asks",
         "what a level asks",

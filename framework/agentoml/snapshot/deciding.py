@@ -10,10 +10,11 @@ from attrs import frozen
 from agentoml.config.globs import selects
 from agentoml.snapshot.linking.wiring import edges
 from agentoml.snapshot.patches import MODEL
-from agentoml.snapshot.snapshot import MODEL_IN_FORCE, Option, Snapshot
+from agentoml.snapshot.snapshot import MODEL_IN_FORCE, CatalogModel, Option, Snapshot, Value
 from agentoml.snapshot.widening import all_values, grants_something
 
 Place = tuple[str, str]
+Entries = Mapping[tuple[str, ...], frozenset[str]]
 
 
 class Choice(NamedTuple):
@@ -28,12 +29,14 @@ class Choice(NamedTuple):
 class Deciding:
     """What decides about an option's value, or about the model in force, where the user picks nothing.
 
-    `whole`: what counts whichever values there are. `values`: what each of them says of when it counts, and `order`,
-    where the first may count, how they stand. `pulls`: active values that preselect or force one, and which.
+    `whole`: what counts whichever values there are. `values`: these, and `order`, where the first may count, how they
+    stand; `entries`: what they say in the fields that filters look at. `pulls`: active values that preselect or force
+    one, and which.
     """
 
     whole: tuple[Any, ...]
-    values: Mapping[Any, Any]
+    values: Mapping[Any, Value | CatalogModel | str]
+    entries: tuple[Entries, ...]
     order: tuple[str, ...]
     pulls: Mapping[Place, Any]
 
@@ -65,14 +68,48 @@ def chooses_anew(was: Sequence[Choice], now: Sequence[Choice], before: Snapshot,
 
 
 def _is_decided_anew(was: Deciding, now: Deciding, before: Snapshot) -> bool:
-    both = was.values.keys() & now.values.keys()
     return (
         was.whole != now.whole
-        or any(was.values[name] != now.values[name] for name in both)
-        or [name for name in was.order if name in both] != [name for name in now.order if name in both]
+        or _counts_otherwise(was.values, now.values)
+        or _stands_otherwise(was, now)
+        or _says_otherwise(was, now)
         or any(place not in now.pulls for place in was.pulls)
         or any(was.pulls.get(place) != pulled and not _is_new(place, before) for place, pulled in now.pulls.items())
     )
+
+
+def _counts_otherwise(was: Mapping[Any, Any], now: Mapping[Any, Any]) -> bool:
+    """Return whether a value that is on both sides counts when it did not; most are the very same."""
+    changed = ((value, now[name]) for name, value in was.items() if name in now and now[name] is not value)
+    return any(_when(one) != _when(other) for one, other in changed)
+
+
+def _when(value: Value | CatalogModel | str) -> Any:
+    """Return what a value says of when it counts; of a model what it can."""
+    match value:
+        case Value():
+            return value.when, value.hidden
+        case CatalogModel():
+            return value.capabilities, value.capabilities_known, value.reasoning, tuple(value.variants)
+        case _:
+            return value
+
+
+def _stands_otherwise(was: Deciding, now: Deciding) -> bool:
+    if was.order == now.order:
+        return False
+    return [name for name in was.order if name in now.values] != [name for name in now.order if name in was.values]
+
+
+def _says_otherwise(was: Deciding, now: Deciding) -> bool:
+    """Return whether an entry that is on both sides says something else in a field that a filter looks at."""
+    for one, other in zip(was.entries, now.entries, strict=True):
+        if one != other:
+            old, new = ({entry: said for said, some in side.items() for entry in some} for side in (one, other))
+            both = (entry for entry in {**old, **new} if entry in was.values and entry in now.values)
+            if any(old.get(entry) != new.get(entry) for entry in both):
+                return True
+    return False
 
 
 def _is_new(place: Place, before: Snapshot) -> bool:
@@ -114,16 +151,14 @@ def _of(option: Option, snapshot: Snapshot) -> Deciding:
     order = tuple(option.values) if _order_decides(option) else ()
     patterns = tuple((one.field, one.patterns) for one in option.filters)
     base = snapshot.ownership[option.id]
-    values: dict[Any, Any] = {
-        name: (value.when, value.hidden, *_filtered_by(name, option)) for name, value in all_values(option).items()
-    }
-    values |= {(model,): given[0].id for model, given in option.per_model.items() if given}
+    first = {(model,): given[0].id for model, given in option.per_model.items() if given}
     return Deciding(
         whole=(
             *(option.default, option.data_default, option.when, option.hidden, patterns, base.base_values),
             *(order[:1], *(_first(link.text, order) for link in option.default)),
         ),
-        values=values,
+        values={**all_values(option), **first},
+        entries=tuple(one.entries for one in option.filters),
         order=order,
         pulls=dict(_pulls(option, snapshot)),
     )
@@ -131,12 +166,6 @@ def _of(option: Option, snapshot: Snapshot) -> Deciding:
 
 def _first(glob: str, order: tuple[str, ...]) -> str | None:
     return next((name for name in order if selects((glob,), name)), None)
-
-
-def _filtered_by(name: str, option: Option) -> Iterator[tuple[str, ...]]:
-    """Yield what an entry says in the fields that filters look at."""
-    for one in option.filters:
-        yield from (texts for texts, entries in one.entries.items() if name in entries)
 
 
 def _pulls(option: Option, snapshot: Snapshot) -> Iterator[tuple[Place, Any]]:
@@ -162,14 +191,10 @@ def _order_decides(option: Option) -> bool:
 
 def _of_the_model(snapshot: Snapshot) -> Deciding:
     """Return what decides about the model and what it can; where an option owns it, that one decides which it is."""
-    owned = MODEL in snapshot.owners
-    facts = {
-        model.key: (model.capabilities, model.capabilities_known, model.reasoning, tuple(model.variants))
-        for model in snapshot.models.everything()
-    }
-    if owned:
-        return Deciding((), facts, (), {})
-    conditions = {(name,): (value.when, value.hidden) for name, value in snapshot.model_values.items()}
+    models: dict[Any, Any] = {model.key: model for model in snapshot.models.everything()}
+    if MODEL in snapshot.owners:
+        return Deciding((), models, (), (), {})
+    models |= {(name,): value for name, value in snapshot.model_values.items()}
     pulls = {
         (name, value.id): value.patch.keys[MODEL]
         for name, option in snapshot.options.items()
@@ -177,4 +202,4 @@ def _of_the_model(snapshot: Snapshot) -> Deciding:
         if MODEL in value.patch.keys
     }
     first = tuple(snapshot.model_values)
-    return Deciding((snapshot.base.patch.keys.get(MODEL), first[:1]), facts | conditions, first, pulls)
+    return Deciding((snapshot.base.patch.keys.get(MODEL), first[:1]), models, (), first, pulls)
