@@ -119,7 +119,7 @@ class Catalog(Mapping[str, CatalogModel]):
 
     def only(self, models: Mapping[str, CatalogModel], starred: Mapping[str, CatalogModel], ceiling: Lists) -> Catalog:
         """Return these models of the catalog alone; of what starred entries serve what the ceiling lets through."""
-        is_cut = len(models) + len(starred) < len(self._models) + len(self.starred)
+        is_cut = self.is_cut or len(models) + len(starred) < len(self._models) + len(self.starred)
         return Catalog(models, starred, self._aliases, ceiling, is_cut=is_cut)
 
     def _served(self, key: str) -> CatalogModel | None:
