@@ -93,7 +93,7 @@ async def test_status_tells_what_is_served_and_what_is_wrong(
         await agent.initialize(HEARING)
         session = await agent.new_session(tmp_path)
         await listening(agent, runtime, config)
-        code, out = await said(capsys, status, str(config), "--json")
+        code, out = await said(capsys, status, str(config), "--format=json")
         [found] = json.loads(out)
         assert (code, found["pid"], found["config"]) == (0, agent.process.pid, str(config))
         [told] = found["served"]
@@ -114,7 +114,7 @@ async def test_without_a_running_agent_that_is_said(
 ) -> None:
     assert await said(capsys, status, str(config)) == (1, f"no agent of {config} runs\n")
     assert await said(capsys, reload, str(config), "--wait") == (1, f"no agent of {config} runs\n")
-    assert await said(capsys, status, str(config), "--json") == (1, "[]\n")
+    assert await said(capsys, status, str(config), "--format=json") == (1, "[]\n")
 
 
 async def test_r60_a_reload_that_is_waited_for_says_how_it_ended(
@@ -124,7 +124,7 @@ async def test_r60_a_reload_that_is_waited_for_says_how_it_ended(
         await agent.new_session(tmp_path)
         await listening(agent, runtime, config)
         config.write_text(AGENT + TWO, encoding="utf-8")
-        code, out = await said(capsys, reload, str(config), "--wait", "--json")
+        code, out = await said(capsys, reload, str(config), "--wait", "--format=json")
         [[told]] = [found["served"] for found in json.loads(out)]
         assert (code, told["generation"]) == (0, 2)
         assert told["state"] in ("applied", "unchanged")  # the watcher may have been faster
@@ -161,7 +161,7 @@ async def test_r61_a_dry_run_tells_what_widens_first_and_changes_nothing(
         await listening(agent, runtime, config)
         await agent.prompt(session, "widen")
         await agent.until(lambda: states(agent)[-1] == "held")
-        code, out = await said(capsys, reload, str(config), "--dry-run", "--json")
+        code, out = await said(capsys, reload, str(config), "--dry-run", "--format=json")
         [[told]] = [found["served"] for found in json.loads(out)]
         assert (code, told["state"], told["restarts"]) == (3, "held", ["docs"])
         assert [change["widens"] for change in told["changes"]] == [True, True, False]
@@ -195,7 +195,7 @@ async def test_two_agents_of_one_file_both_reload_and_both_are_told_about(
             await agent.new_session(tmp_path)
             await listening(agent, runtime, config)
         config.write_text(AGENT + TWO, encoding="utf-8")
-        code, out = await said(capsys, reload, str(config), "--wait", "--json")
+        code, out = await said(capsys, reload, str(config), "--wait", "--format=json")
         assert code == 0
         assert {entry["pid"] for entry in json.loads(out)} == {one.process.pid, two.process.pid}
         for agent in (one, two):

@@ -88,7 +88,7 @@ def test_how_it_ended_is_told_and_is_the_exit_code(
     answers(monkeypatch, asked, state=state, problems=[], changes=[], sessionsTold=1)
     assert reload.main(["--wait"]) == code
     assert capsys.readouterr().out.splitlines()[1] == f"  {said}"
-    assert reload.main(["--wait", "--json"]) == code
+    assert reload.main(["--wait", "--format=json"]) == code
     [entry] = json.loads(capsys.readouterr().out)
     assert (entry["pid"], entry["config"], entry["served"][0]["state"]) == (7, "/team/agent.toml", state)
 

@@ -76,7 +76,7 @@ def test_only_agents_of_the_configuration_that_was_named_are_told(
     config.write_text("")
     link.symlink_to(config)
     agents(monkeypatch, serving(STATUS, config=str(config)), serving(STATUS), serving(STATUS, config=None))
-    assert status.main([str(link), "--json"]) == 0
+    assert status.main([str(link), "--format=json"]) == 0
     assert [one["config"] for one in json.loads(capsys.readouterr().out)] == [str(config)]
 
 
@@ -95,7 +95,7 @@ def test_a_configuration_is_the_same_by_its_directory_by_its_file_and_by_nothing
     ):
         for name in names:
             agents(monkeypatch, serving(STATUS, config=config), serving(STATUS))
-            assert status.main([str(name), "--json"]) == 0
+            assert status.main([str(name), "--format=json"]) == 0
             assert [one["config"] for one in json.loads(capsys.readouterr().out)] == [config]
 
 
@@ -105,7 +105,7 @@ def test_without_an_agent_the_exit_code_says_so(
     agents(monkeypatch)
     assert status.main([]) == 1
     assert capsys.readouterr().out == "no agent runs\n"
-    assert status.main(["--json"]) == 1
+    assert status.main(["--format=json"]) == 1
     assert json.loads(capsys.readouterr().out) == []
 
 

@@ -49,12 +49,12 @@ def main(args: list[str]) -> int:
     arguments = _arguments().parse_args(args)
     agents = of_config(arguments.config)
     if not agents:
-        print("[]" if arguments.json else no_agents(arguments.config))
+        print("[]" if arguments.format == "json" else no_agents(arguments.config))
         return EXIT_NONE
     question = {"command": "reload", "dryRun": arguments.dry_run, "wait": arguments.wait}
     answers = [(agent, _answer(agent, question)) for agent in agents]
     served = [(agent, one) for agent, said in answers for one in said.get("served", (NOTHING,))]
-    if arguments.json:
+    if arguments.format == "json":
         print(json.dumps([said for _, said in answers], indent=2, ensure_ascii=False))
     else:
         print("\n\n".join("\n".join(_lines(agent, one, dry=arguments.dry_run)) for agent, one in served))
@@ -124,5 +124,5 @@ def _arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dry-run", action="store_true", help="only say what would change, and who would see it")
     parser.add_argument("--wait", action="store_true", help="wait until it is done and say how it ended")
-    parser.add_argument("--json", action="store_true", help="print an array of objects")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: an array of objects")
     return parser

@@ -25,7 +25,7 @@ def main(args: list[str]) -> int:
     """Print how the agents are; return 0, or 1 where none runs."""
     arguments = _arguments().parse_args(args)
     agents = of_config(arguments.config)
-    if arguments.json:
+    if arguments.format == "json":
         print(json.dumps([_json(agent) for agent in agents], indent=2, ensure_ascii=False))
     else:
         texts = [text for agent in agents for text in _texts(agent)]
@@ -77,5 +77,5 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "config", nargs="?", type=not_empty, help="a TOML file or preset:NAME; left out: every agent of yours"
     )
-    parser.add_argument("--json", action="store_true", help="print an array of objects")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json: an array of objects")
     return parser
