@@ -54,4 +54,4 @@ def tell_of_trust(reading: Reading) -> None:
     if project is not None and not project.counts:
         why = {"refused": "you refused it", "changed": "it changed since you agreed"}
         told = why.get(project.status, "you have not been asked yet")
-        print(f"{project.file} is left out, {told}: `agentoml trust show` tells what it wants", file=sys.stderr)
+        print(f"{project.file} is left out, {told}: name it to use it here, or see `agentoml trust`", file=sys.stderr)
