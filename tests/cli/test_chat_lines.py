@@ -54,9 +54,14 @@ def test_blocks_without_text_are_named() -> None:
     assert chat_lines.block_text({"type": "resource", "resource": {"uri": "file:///a", "text": "x"}}) == "x"
 
 
-def test_usage_plan_and_notice_are_one_line_each() -> None:
+def test_usage_is_one_line_and_a_plan_one_line_an_entry() -> None:
     assert (
         chat_lines.usage(messages.usage_update(1_500, 3_000, 0.25)).text == "1,500 of 3,000 tokens (50 %) · 0.2500 USD"
     )
     assert texts(chat_lines.plan([messages.plan_entry("Look", "in_progress", "high")])) == ["  ◐ Look"]
-    assert chat_lines.notice(messages.notice("error", "Gone", "Take\nanother")).text == "! Gone: Take another"
+
+
+def test_a_notice_has_a_line_for_each_of_its_own_and_none_that_looks_like_another() -> None:
+    lines = chat_lines.notice(messages.notice("error", "Not\nvalid", "a.toml:1:1: wrong\n! b.toml:2:2: wrong, too"))
+    assert [line.text for line in lines] == ["! Not valid: a.toml:1:1: wrong", "  ! b.toml:2:2: wrong, too"]
+    assert [line.text for line in chat_lines.notice(messages.notice("info", "Gone"))] == ["! Gone"]

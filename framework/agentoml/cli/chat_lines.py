@@ -75,10 +75,12 @@ def usage(update: dict[str, Any]) -> Line:
     return Line(f"{used:,} of {size:,} tokens{share}{price}", "dim")
 
 
-def notice(update: dict[str, Any]) -> Line:
-    """Return something the agent wants its user to know."""
-    text = ": ".join(one_line(part) for part in (update["title"], update.get("description")) if part)
-    return Line(f"! {text}", SEVERITIES.get(update["severity"], "cyan"))
+def notice(update: dict[str, Any]) -> list[Line]:
+    """Return something the agent wants its user to know: a line of it a line, those after the first indented."""
+    first, *more = (update.get("description") or "").splitlines() or [""]
+    style = SEVERITIES.get(update["severity"], "cyan")
+    headline = ": ".join(one_line(part) for part in (update["title"], first) if part)
+    return [Line(f"! {headline}", style), *(Line(f"  {one_line(line)}", style) for line in more)]
 
 
 def block_text(block: dict[str, Any]) -> str:

@@ -92,7 +92,7 @@ class Screen:
                 case "usage_update":
                     self.usage = update
                 case "notice":
-                    self.lines([chat_lines.notice(update)])
+                    self.lines(chat_lines.notice(update))
                 case "agent_message_chunk" | "agent_thought_chunk" | "tool_call" | "tool_call_update" | "plan":
                     if self._prompt is None:
                         self._show(update)
