@@ -46,6 +46,8 @@ def test_what_is_called_or_ordered_otherwise_is_named() -> None:
     assert changes([MODE], [select("mode", "code", "code", "plan", category="mode")]) == ["mode in another order"]
     planning = {**MODE, "options": [{**MODE["options"][0], "name": "Planning"}, MODE["options"][1]]}
     assert changes([MODE, MODEL], [planning, MODEL]) == ["mode plan reworded"]
+    turned = {**planning, "options": planning["options"][::-1]}
+    assert changes([MODE, MODEL], [turned, MODEL]) == ["mode plan reworded", "mode in another order"]
 
 
 def test_the_prompt_shows_mode_and_model_and_what_is_switched_on() -> None:

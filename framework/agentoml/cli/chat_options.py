@@ -130,12 +130,10 @@ def _other_words(before: list[Option], after: list[Option]) -> list[str]:
         was = old[option["id"]]
         listed, listed_before = entries(option), entries(was)
         reworded = [entry.value for entry in listed if entry not in listed_before]
-        if reworded:
-            phrases.append(f"{option['id']} {some(reworded)} reworded")
-        elif [entry.value for entry in listed] != [entry.value for entry in listed_before]:
-            phrases.append(f"{option['id']} in another order")
-        elif was != option:
-            phrases.append(f"{option['id']} reworded")
+        found = [f"{option['id']} {some(reworded)} reworded"] if reworded else []
+        if [entry.value for entry in listed] != [entry.value for entry in listed_before]:
+            found.append(f"{option['id']} in another order")
+        phrases += found or ([f"{option['id']} reworded"] if was != option else [])
     return phrases
 
 
