@@ -12,7 +12,7 @@ import pytest
 from agentoml.config.vocabulary.notation import Secret
 from agentoml.errors import ModelError
 from agentoml.models.litellm import Litellm, _arguments
-from agentoml.models.model import ModelRequest, TextPart, UserMessage
+from agentoml.models.model import ModelRequest, TextPart, ToolSpec, UserMessage
 from agentoml.models.settings import Credential
 from servers.http_server import HttpServer, json_answer
 
@@ -22,7 +22,7 @@ from agentoml.config.schema import Provider
 from agentoml.errors import ModelError
 from agentoml.models import litellm
 from agentoml.models.adapters import open_adapter
-from agentoml.models.model import ModelRequest, TextPart, UserMessage
+from agentoml.models.model import ModelRequest, TextPart, ToolSpec, UserMessage
 
 async def main():
     adapter = open_adapter("p", Provider(adapter="litellm/no-such-provider"), None)
@@ -109,6 +109,23 @@ async def test_no_redirect_is_followed_with_the_key(name: str) -> None:
 
             assert len(server.requests) == 1
         assert elsewhere.connections == 0
+
+
+@pytest.mark.litellm
+@pytest.mark.xdist_group("litellm")
+@pytest.mark.filterwarnings("ignore")  # it warns of itself
+async def test_what_a_model_does_not_take_is_told_with_a_remedy_in_our_words() -> None:
+    tools = (ToolSpec("count", "", {"type": "object"}),)
+    request = ModelRequest("m", "", (UserMessage((TextPart("x"),)),), tools)
+
+    with pytest.raises(ModelError) as refused:
+        await anext(asked("petals", "http://127.0.0.1:9").stream(request))
+
+    assert refused.value.kind == "bad_request"
+    assert str(refused.value) == (
+        "litellm/petals failed: petals does not support parameters: ['tools'], for model=m; "
+        "leave them out of `params`; where it is `tools`, write `capabilities = []` in the model"
+    )
 
 
 @pytest.mark.parametrize(

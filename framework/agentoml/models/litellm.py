@@ -56,6 +56,10 @@ KINDS: Mapping[str, ModelErrorKind] = {
 }
 """Classes of litellm's exceptions; the first in an exception's own order of classes counts."""
 
+ADVICE_OF_ITS_OWN = "To drop these"
+OUR_ADVICE = "leave them out of `params`; where it is `tools`, write `capabilities = []` in the model"
+"""What helps where litellm knows that a model takes no such parameter."""
+
 LATER_THAN_OURS = 60.0
 """Seconds by which litellm's own timeout comes after ours."""
 
@@ -238,6 +242,8 @@ def _failure(where: str, error: Exception, key: str | None) -> ModelError:
         kind = "context_length"
     while _CLASS_PREFIX.match(text):
         text = _CLASS_PREFIX.sub("", text, count=1)
+    if "UnsupportedParamsError" in names:
+        text = f"{text.partition(ADVICE_OF_ITS_OWN)[0].rstrip(' .,')}; {OUR_ADVICE}"
     return ModelError(
         kind,
         f"{where} failed: {shown(text, key) or names[0]}",
