@@ -190,6 +190,17 @@ def test_a_named_file_that_is_not_there_suggests_its_neighbour() -> None:
     assert problem.one_line().startswith("agnet.toml: error[AGT001]")
 
 
+@pytest.mark.parametrize(
+    ("named", "hint"),
+    [("agent", "did you mean `agent.toml`?"), ("agent.tml", "did you mean `agent.toml`?"), ("agent.json", "")],
+)
+def test_a_suffix_that_is_left_out_or_misspelt_is_suggested(named: str, hint: str) -> None:
+    write("agent.toml", "schema = 1\n")
+    (problem,) = problems(read(named))
+
+    assert problem.hint == hint
+
+
 def test_a_very_large_file_is_not_read() -> None:
     with Path("agent.toml").open("wb") as file:
         file.truncate(64 * 1024 * 1024)

@@ -67,9 +67,12 @@ def unreadable(path: Path) -> str:
 
 
 def similar(path: Path) -> str:
-    """Return a hint for a file that is not there: the one beside it that has almost this name."""
+    """Return a hint for a file that is not there: the one beside it that has almost this name. A suffix that is left
+    out or misspelt is .toml.
+    """
+    suffix = ".toml" if not path.suffix or closest(path.suffix, [".toml"]) else path.suffix
     try:
-        neighbours = {file.stem: file.name for file in path.parent.iterdir() if file.suffix == path.suffix}
+        neighbours = {file.stem: file.name for file in path.parent.iterdir() if file.suffix == suffix}
         nearest = None if os.path.lexists(path) else closest(path.stem, neighbours)
     except (OSError, ValueError):
         return ""
