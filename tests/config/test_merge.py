@@ -77,6 +77,8 @@ def test_removing_what_is_not_inherited_is_a_problem_with_a_suggestion() -> None
         ("AGT304", "1.toml", 1, "did you mean `github`?"),
         ("AGT304", "1.toml", 3, "leave it out: nothing beneath this file has it"),
     ]
+    result = merged("[mcp.github]\n", '[mcp.githib]\n"\\u0072emove" = true\n')
+    assert [problem.code for problem in result.problems] == ["AGT304"]
 
 
 def test_what_a_weaker_text_removed_already_may_be_removed_again() -> None:

@@ -116,6 +116,12 @@ def test_files_belong_to_the_file_that_names_them() -> None:
     assert table.values["providers"]["p"] == {"api_key": {"file": "~/key"}, "params": {"file": "x"}}
 
 
+@pytest.mark.parametrize("key", ["file", '"file"', '"\\u0066ile"', '"\\U00000066ile"'])
+def test_a_file_is_found_however_its_key_is_written(key: str) -> None:
+    table = parse(text(f'catalogs.a.{key} = "team.toml"\n'))
+    assert table.values["catalogs"]["a"]["file"] == "/conf/team.toml"
+
+
 def test_the_same_bytes_are_read_once() -> None:
     first, second = parse(text("[agent]\n")), parse(text("[agent]\n"))
     assert first.values["agent"] is second.values["agent"]

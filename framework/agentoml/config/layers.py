@@ -285,7 +285,7 @@ class _Reader:
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}
         problems = []
-        for key, file in text_files(document(content).values) if b"file" in content else ():
+        for key, file in text_files(document(content).values) if text.may_have_key(b"file") else ():
             there = absolute(beside(str(path), file))
             if root is not None and not is_within(there, root):
                 problems.append(_outside(beside(name, file))._replace(path=key))

@@ -27,7 +27,7 @@ def merge(tables: Sequence[Table]) -> Merged:
     merged: dict[str, Any] = {}
     gone: set[Path] = set()
     for table in tables:
-        merging = _Merging(gone, removes=b"remove" in table.text.content)
+        merging = _Merging(gone, removes=table.text.may_have_key(b"remove"))
         merged = merging.tables(merged, table.values, ())
         if merging.problems and not known:
             from agentoml.config.diagnostics.locate import place

@@ -31,7 +31,7 @@ def parse(text: Text) -> Table:
         return Table(text, {}, text.problems)
     found = document(text.content)
     problems = [problem._replace(file=text.name) for problem in found.problems]
-    values = dict(_settled(found.values, text) if b"file" in text.content else found.values)
+    values = dict(_settled(found.values, text) if text.may_have_key(b"file") else found.values)
     own = [*_schema_problems(values), *_extends_problems(values)]
     values.pop("extends", None)
     if own or found.faults:

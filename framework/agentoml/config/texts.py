@@ -34,6 +34,10 @@ class Text(NamedTuple):
     problems: tuple[Problem, ...] = ()
     lineage: tuple[tuple[str, int], ...] = ()
 
+    def may_have_key(self, key: bytes) -> bool:
+        """Return whether a key may stand anywhere in it, written plainly or with escapes: most texts need no look."""
+        return key in self.content or b"\\u" in self.content or b"\\U" in self.content
+
 
 class CatalogText(NamedTuple):
     """What `[catalogs.x]` gives: a TOML text, or a list of models that others keep, as JSON (`text` only names it).
