@@ -52,6 +52,14 @@ async def test_a_keyring_that_gives_nothing_is_said_so_without_what_it_says(
     assert VALUE not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "secret", [Secret(file="a\0b"), Secret(command=("a\0b",)), Secret(file="/"), Secret(command=("/",))]
+)
+async def test_a_name_that_can_not_be_gives_no_secret_and_is_said_so(secret: Secret) -> None:
+    with pytest.raises(SecretMissing, match=r"can't be (read|started)"):
+        await resolve_secret(secret)
+
+
 async def test_a_command_sees_no_variable_that_another_secret_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_KEY", VALUE)
     vault = Vault()

@@ -157,7 +157,7 @@ async def _from_file(name: str) -> str:
             return await in_thread(partial(_content, name), "secret")
     except TimeoutError:
         raise SecretMissing(f"the file {name} gave nothing for {ANSWER_SECONDS:.0f} s") from None
-    except (OSError, RuntimeError, UnicodeDecodeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:  # no home directory, no text, no name of a file at all
         raise SecretMissing(f"the file {name} can't be read: {type(error).__name__}") from None
 
 
@@ -176,8 +176,9 @@ async def _from_command(argv: tuple[str, ...], environment: Mapping[str, str] | 
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )
-    except OSError as error:
-        raise SecretMissing(f"the command {argv[0]} can't be started: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SecretMissing(f"the command {argv[0]} can't be started: {why}") from None
     try:
         output, _ = await asyncio.wait_for(process.communicate(), ANSWER_SECONDS)
     except TimeoutError:
