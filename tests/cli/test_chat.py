@@ -107,6 +107,8 @@ def test_a_conversation_on_a_terminal(tmp_path: Path) -> None:
         terminal.wait_for("? Edit notes.md")
         terminal.wait_for("  3  Reject")
         terminal.wait_for("1-3 > ")
+        terminal.type("²\r")
+        terminal.wait_for("answer with a number, 1 to 3")
         terminal.type("9\r")
         terminal.wait_for("1-3 > ")
         terminal.type("2\r")

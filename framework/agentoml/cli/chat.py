@@ -304,8 +304,10 @@ class Chat:
             except EOFError:
                 self._settle(asked, rejection(options))
             else:
-                if word.isdigit() and 1 <= int(word) <= len(options):
+                if word.isdecimal() and 1 <= int(word) <= len(options):
                     self._settle(asked, options[int(word) - 1]["optionId"])
+                elif word:
+                    self.screen.line(f"answer with a number, 1 to {len(options)}", "dim")
 
     def _settle(self, asked: Asked, chosen: str | None) -> None:
         if asked.answer.set_running_or_notify_cancel():
