@@ -42,7 +42,7 @@ def test_lines_from_a_pipe_are_prompts_and_commands(tmp_path: Path) -> None:
     assert shown[:3] == ["Fake 1.0 · /help", "> hello", "Let me think"]
     assert "# Hello" in shown and "1,200 of 200,000 tokens (0 %) · 0.5000 USD" in shown
     assert "model: sonnet -> opus" in shown and "mode: code -> plan" in shown
-    assert "model is opus already" in shown
+    assert "model: opus, as before" in shown
     assert "error: no option `nope`; there are: mode, model, fast" in shown
     assert "* code  Code" in shown
     assert "no command /nope; /help lists what there is" in shown

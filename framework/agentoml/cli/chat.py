@@ -262,7 +262,7 @@ class Chat:
         picked = pick(option, value)
         self.background.run(conversation.set_option(option["id"], picked))
         if picked == option["currentValue"]:
-            self.screen.line(f"{option['id']} is {current(option)} already")
+            self.screen.line(f"{option['id']}: {current(option)}, as before", "cyan")
         return True
 
     def _show_log(self) -> bool:
