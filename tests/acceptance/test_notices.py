@@ -179,7 +179,7 @@ async def test_permissions_of_a_mode_that_is_gone_stay_until_the_user_picks(conf
         await agent.until(lambda: agent.updates("config_option_update"))
         [notice] = agent.updates("notice")
         assert notice["title"] == "Mode: Plan is gone"
-        assert "until you choose another" in notice["description"]
+        assert "until you choose one yourself" in notice["description"]
 
         await agent.prompt(session, "write")
         assert asked(agent, "call_") == []

@@ -83,7 +83,7 @@ def gone_notices(before: Standing, after: Standing, still_kept: tuple[Kept, ...]
         if one.option.id not in after.snapshot.options:
             title, parts = f"{one.option.name} is gone", [f"It was {one.value.shown.name}."]
         if any(kept.option == one.option.id for kept in still_kept):
-            parts.append("Nothing is allowed that it did not allow until you choose another.")
+            parts.append("Nothing is allowed that it did not allow until you choose one yourself.")
         yield title, " ".join(parts)
 
 
