@@ -323,6 +323,11 @@ values.some = {}
 type = "boolean"
 default = true
 on.set.mcp.quiet = false
+[options.noise]
+type = "boolean"
+on.set.mcp.noise = true
+[mcp.noise]
+command = ["noise"]
 [mcp.free]
 command = ["free"]
 [mcp.calm]
@@ -343,9 +348,10 @@ TURNED_OFF = 'mcp."f*" = false\n', "set.mcp.calm = false\n"
         ('other = { preselect = { mode = "still" } }', 'other = { preselect = { mode = "lively" } }'),
         ('other.set.permissions = "no-changes"', ""),
         ("values.plain = {}", 'values.plain = {}\nvalues.bold.preselect.mode = "lively"'),
+        ("on.set.mcp.noise = true", ""),
         (TURNED_OFF[0], ""),
         (TURNED_OFF[1], ""),
-        (UNLISTED[UNLISTED.index("[options.silence]") : UNLISTED.index("[mcp.free]")], ""),
+        (UNLISTED[UNLISTED.index("[options.silence]") : UNLISTED.index("[options.noise]")], ""),
         (
             '"mcp:free/a*" = "edit"\n"mcp:free/*a" = "read"\n',
             '"mcp:free/*a" = "read"\n"mcp:free/a*" = { kind = "edit", title = "A" }\n',
@@ -356,6 +362,7 @@ TURNED_OFF = 'mcp."f*" = false\n', "set.mcp.calm = false\n"
         "what other values preselect",
         "what other values set",
         "a value that was not listed and may be in force",
+        "a server that an option does not own any more",
         "servers that are not turned off any more",
         "a server that a mode does not turn off any more",
         "an option less, which turned a server off",

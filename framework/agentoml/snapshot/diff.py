@@ -257,6 +257,10 @@ def _servers(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     if old.servers != new.servers:
         more = widening.servers_may_start(old.servers, new.servers)
         yield Change("mcp", "agent.mcp", "changed", "[agent] mcp turns other servers on or off", more)
+    for key, option in before.owners.items():
+        if key[0] == "mcp" and key[1] in after.servers and after.owners.get(key) != option:
+            text = f"the option {quoted(option)} alone no longer says whether the MCP server {quoted(key[1])} is on"
+            yield Change("mcp", key[1], "changed", text, widens=True)
 
 
 def _commands(before: Snapshot, after: Snapshot) -> Iterator[Change]:
