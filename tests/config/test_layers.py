@@ -192,9 +192,13 @@ def test_a_named_file_that_is_not_there_suggests_its_neighbour() -> None:
 
 @pytest.mark.parametrize(
     ("named", "hint"),
-    [("agent", "did you mean `agent.toml`?"), ("agent.tml", "did you mean `agent.toml`?"), ("agent.json", "")],
+    [
+        ("agent", "did you mean `agent.toml`?"),
+        ("agent.tml", "did you mean `agent.toml`?"),
+        ("agent.json", "`agentoml init minimal DIRECTORY` writes one to begin with"),
+    ],
 )
-def test_a_suffix_that_is_left_out_or_misspelt_is_suggested(named: str, hint: str) -> None:
+def test_what_is_not_there_has_a_remedy_the_nearest_name_or_a_template(named: str, hint: str) -> None:
     write("agent.toml", "schema = 1\n")
     (problem,) = problems(read(named))
 

@@ -32,6 +32,7 @@ REMOTE = ("https://", "http://", "git+")
 """How targets of `extends` begin that lie elsewhere: in an installed package, or where `agentoml fetch` gets them."""
 EXTEND = "name it in the `extends` of a file of yours; `agentoml fetch` gets what is on the net"
 """What helps where such a target is named in the place of a file."""
+BEGIN = "`agentoml init minimal DIRECTORY` writes one to begin with"
 POLICY = "AGENTOML_POLICY"
 """The environment variable by which an administrator names a file with a `[policy]`."""
 
@@ -278,9 +279,8 @@ class _Reader:
         content = "" if unknown else content_of(path)
         if isinstance(content, str):
             message = f"the configuration can't be read: {content}"
-            problem = unknown or Problem(
-                "AGT001", message, hint=EXTEND if _is_elsewhere(name) else _instead(name, path)
-            )
+            hint = EXTEND if _is_elsewhere(name) else _instead(name, path) or ("" if os.path.lexists(path) else BEGIN)
+            problem = unknown or Problem("AGT001", message, hint=hint)
             return Text(name, b"", path, layer, problems=(problem._replace(file=name),))
         text = Text(name, content, path, layer)
         included: dict[str, str] = {}

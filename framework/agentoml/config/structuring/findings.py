@@ -83,6 +83,8 @@ def _remedy(expected: str, value: object) -> str:
         return f"write {{ {', '.join(f'{dotted((name,))} = {{}}' for name in value)} }}" if _are_texts(value) else ""
     if expected == "a whole number" and isinstance(value, float) and value.is_integer():
         return f"write {int(value)}"
+    if expected == "a table" and text:
+        return "write { KEY = VALUE } in its place, or its keys under a header of their own"
     if isinstance(value, dict) and value and value.keys() <= {"add", "remove"}:
         return "`.add` and `.remove` edit lists only"
     return ""
