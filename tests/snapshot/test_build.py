@@ -93,7 +93,7 @@ def built(config: Path, catalog: str, before: Built | None = None) -> Built:
     return build(Chosen(config), before=InForce(before.table, before.snapshot, linked=before.linked))
 
 
-@pytest.mark.parametrize(("one", "other"), list(itertools.permutations(CATALOGS, 2)))
+@pytest.mark.parametrize(("one", "other"), [pair for pair in itertools.permutations(CATALOGS, 2) if "as it is" in pair])
 def test_an_edit_gives_what_a_fresh_start_gives(config: Path, one: str, other: str) -> None:
     before = built(config, CATALOGS[one])
     if before.snapshot is None:
