@@ -90,12 +90,12 @@ def build(config: layers.Configuration, files: tuple[Path, ...] = (), before: In
     """
     seen = fingerprint(files)
     try:
+        for _ in range(TRIES):
+            reading = with_catalogs(layers.read(config))
+            unread, seen = seen, fingerprint(reading.files)
+            if seen == unread:
+                break
         with _no_collection():
-            for _ in range(TRIES):
-                reading = with_catalogs(layers.read(config))
-                unread, seen = seen, fingerprint(reading.files)
-                if seen == unread:
-                    break
             return evolve(build_reading(reading, before), seen=seen)
     except Exception:
         logger.exception("a fault of this program")
