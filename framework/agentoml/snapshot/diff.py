@@ -308,6 +308,10 @@ def _tools(before: Snapshot, after: Snapshot) -> Iterator[Change]:
 
 def _agent(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     old, new = before.base, after.base
+    more = [name for name in widening.elsewhere(new.context_files) if name not in old.context_files]
+    if more:
+        text = f"[agent] context_files are also read from elsewhere: {', '.join(map(quoted, more))}"
+        yield Change("permissions", "agent.context_files", "changed", text, widens=True)
     fields = _changed_fields(old, new, but=("patch", "permissions", "auto_answers"))
     fields += _changed_fields(old.patch, new.patch, but=("permissions", "auto_answers"))
     if fields:

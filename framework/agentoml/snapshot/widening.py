@@ -7,7 +7,7 @@ ask match more calls than rules that allow (E44), and so could hide a stricter k
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -91,11 +91,12 @@ Switches = tuple[tuple[str, bool], ...]
 
 @frozen
 class Grants:
-    """What a value sets that permissions and commands depend on."""
+    """What a value sets that permissions and commands depend on, and which files it has read unasked from elsewhere."""
 
     permissions: tuple[tuple[str, ...], ...] = ()
     auto_answers: tuple[ListEdit, ...] = ()
     servers: Switches = ()
+    reads: tuple[ListEdit, ...] = ()
 
 
 NO_GRANTS = Grants()
@@ -123,7 +124,13 @@ def grants_something(option: Option, value: Value) -> bool:
 def grants_of(patch: Patch) -> Grants:
     """Return what a patch grants or takes."""
     servers = tuple((key[1], bool(on)) for key, on in patch.keys.items() if key[0] == "mcp")
-    return Grants(patch.permissions, patch.auto_answers, servers + patch.server_globs)
+    reads = tuple(edit for edit in patch.context_files if elsewhere((*(edit.replace or ()), *edit.add, *edit.remove)))
+    return Grants(patch.permissions, patch.auto_answers, servers + patch.server_globs, reads)
+
+
+def elsewhere(context_files: Iterable[str]) -> tuple[str, ...]:
+    """Return the names and globs that lead out of a session's directory."""
+    return tuple(name for name in context_files if name.startswith(("/", "~")) or ".." in name.split("/"))
 
 
 def grants_more(before: Grants, after: Grants, snapshot: Snapshot) -> bool:
@@ -131,6 +138,8 @@ def grants_more(before: Grants, after: Grants, snapshot: Snapshot) -> bool:
     if before == after:
         return False
     if servers_may_start(before.servers, after.servers) or before.auto_answers != after.auto_answers:
+        return True
+    if before.reads != after.reads:
         return True
     return before.permissions != after.permissions and (
         before.permissions != () or not _is_mask(after.permissions, snapshot)
