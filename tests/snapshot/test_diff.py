@@ -397,6 +397,23 @@ def test_a_value_of_another_type_is_a_change(tmp_path: Path) -> None:
     assert build(config, before=InForce(built.table, built.snapshot)).snapshot is not None
 
 
+def test_a_prompt_that_is_read_from_elsewhere_is_something_to_ask_about(tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("Very secret.", encoding="utf-8")
+    config = tmp_path / "agent" / "agent.toml"
+    config.parent.mkdir()
+    (config.parent / "prompt.md").write_text("Be kind.", encoding="utf-8")
+    config.write_text(START, encoding="utf-8")
+    before = build(config)
+
+    def changed(file: str) -> Built:
+        config.write_text(START.replace('"Be kind."', f'{{ file = "{file}" }}'), encoding="utf-8")
+        return build(config, before=InForce(before.table, before.snapshot, reading=before.reading))
+
+    assert not changed("prompt.md").widens
+    assert changed("../secret.md").changes[0].sentence == 'the text file "../secret.md" is read from elsewhere'
+    assert changed(f"{tmp_path}/secret.md").widens
+
+
 def test_a_server_that_would_start_anew_is_told_so(tmp_path: Path) -> None:
     built = edited(tmp_path, WIDENING["another program"])
     assert [(change.name, change.restarts) for change in built.changes] == [("docs", True)]

@@ -16,7 +16,7 @@ from agentoml.config.catalogs.reading import with_catalogs
 from agentoml.config.diagnostics.locate import located
 from agentoml.config.layers import Reading
 from agentoml.config.policy import ceilings, policy_problems
-from agentoml.config.problems import Problem
+from agentoml.config.problems import Problem, quoted
 from agentoml.config.structure import Structured, structure
 from agentoml.config.texts import Merged
 from agentoml.errors import ConfigError
@@ -28,6 +28,7 @@ from agentoml.snapshot.fingerprint import Fingerprint, fingerprint
 from agentoml.snapshot.link import Linked, link
 from agentoml.snapshot.snapshot import Snapshot
 from agentoml.snapshot.unit_tests import hold_gates
+from agentoml.snapshot.widening import elsewhere
 
 logger = logging.getLogger("agentoml.config")
 
@@ -40,6 +41,8 @@ NOBODY_IS_ASKED = Change(
     "permissions", "reload.widening", "changed", "edits that allow more take effect unasked from now on", widens=True
 )
 
+NOTHING_READ = Reading((), ())
+
 
 @frozen
 class InForce:
@@ -49,6 +52,7 @@ class InForce:
     snapshot: Snapshot | None = None
     applies_widening: bool = False
     linked: Linked | None = None
+    reading: Reading = NOTHING_READ
 
     @property
     def structured(self) -> Structured | None:
@@ -57,7 +61,6 @@ class InForce:
 
 
 NOTHING_YET = InForce()
-NOTHING_READ = Reading((), ())
 
 
 @frozen
@@ -129,8 +132,19 @@ def build_reading(reading: Reading, before: InForce = NOTHING_YET) -> Built:
         return Built(reading, problems=error.problems)
     changes: tuple[Change, ...] = ()
     if before.snapshot is not None:
-        changes = (*((NOBODY_IS_ASKED,) if nobody_is_asked_anew else ()), *diff(before.snapshot, snapshot))
+        asked_about = (NOBODY_IS_ASKED,) if nobody_is_asked_anew else ()
+        changes = (*asked_about, *_texts_from_elsewhere(before.reading, reading), *diff(before.snapshot, snapshot))
     return Built(reading, table, snapshot, changes, applies_widening=applies_widening, linked=linked)
+
+
+def _texts_from_elsewhere(before: Reading, after: Reading) -> Iterator[Change]:
+    """Yield the prompts that are read from files out of reach before: of what they say, models and providers learn."""
+    known = {(text.name, file) for text in before.texts for file in text.included}
+    named = [(text.name, file) for text in after.texts for file in elsewhere(text.included)]
+    for name, file in named:
+        if (name, file) not in known:
+            text = f"the text file {quoted(file)} is read from elsewhere"
+            yield Change("permissions", file, "added", text, widens=True)
 
 
 def build_kept(reading: Reading, configuration: layers.Configuration) -> Built:

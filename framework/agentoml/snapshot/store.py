@@ -180,7 +180,7 @@ class Store:
     @property
     def _before(self) -> InForce:
         in_force = self._in_force
-        return InForce(in_force.table, self.current, in_force.applies_widening, in_force.linked)
+        return InForce(in_force.table, self.current, in_force.applies_widening, in_force.linked, in_force.reading)
 
     async def _attempt(self, trigger: Trigger) -> Record:
         async with self._one_at_a_time:
