@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentoml.config.layers import Chosen
-from agentoml.snapshot.build import Built, InForce, build
+from agentoml.snapshot.build import Built, build
 from agentoml.snapshot.diff import diff
 from agentoml.snapshot.resolve import resolve
 from agentoml.snapshot.resolving.state import ClientFacts
@@ -90,7 +90,7 @@ def built(config: Path, catalog: str, before: Built | None = None) -> Built:
     (config.parent / "team.toml").write_text(f"schema = 1\n{catalog}", encoding="utf-8")
     if before is None:
         return build(Chosen(config))
-    return build(Chosen(config), before=InForce(before.table, before.snapshot, linked=before.linked))
+    return build(Chosen(config), before=before)
 
 
 @pytest.mark.parametrize(("one", "other"), [pair for pair in itertools.permutations(CATALOGS, 2) if "as it is" in pair])

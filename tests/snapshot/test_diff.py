@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentoml.snapshot.build import Built, InForce, build
+from agentoml.snapshot.build import Built, build
 
 START = """
 schema = 1
@@ -61,7 +61,7 @@ def edited(tmp_path: Path, *changes: tuple[str, str]) -> Built:
         assert old in text
         text = text.replace(old, new, 1)
     config.write_text(text, encoding="utf-8")
-    after = build(config, before=InForce(before.table, before.snapshot))
+    after = build(config, before=before)
     assert not after.problems, [problem.one_line() for problem in after.problems]
     return after
 
@@ -179,7 +179,7 @@ def test_what_is_easily_overlooked_widens_too(tmp_path: Path, old: str, new: str
     text = (tmp_path / "agent.toml").read_text(encoding="utf-8")
     assert old in text
     (tmp_path / "agent.toml").write_text(text.replace(old, new), encoding="utf-8")
-    after = build(tmp_path / "agent.toml", before=InForce(before.table, before.snapshot))
+    after = build(tmp_path / "agent.toml", before=before)
     [widening] = [change.sentence for change in after.changes if change.widens]
     assert widening.startswith(told)
 
@@ -207,7 +207,7 @@ def test_another_order_widens_where_it_may_decide_about_the_mode(tmp_path: Path,
     before = build(config)
     assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
     config.write_text(text.replace("".join(MODES), "".join(reversed(MODES))), encoding="utf-8")
-    after = build(config, before=InForce(before.table, before.snapshot))
+    after = build(config, before=before)
     assert after.widens
 
 
@@ -294,7 +294,7 @@ def test_what_decides_about_grants_from_afar_widens(tmp_path: Path, old: str, ne
     assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
     assert old in text
     config.write_text(text.replace(old, new), encoding="utf-8")
-    after = build(config, before=InForce(before.table, before.snapshot))
+    after = build(config, before=before)
     assert not after.problems, [problem.one_line() for problem in after.problems]
     assert after.widens
 
@@ -382,7 +382,7 @@ def test_what_is_not_listed_and_what_is_turned_off_widens(tmp_path: Path, old: s
     assert before.snapshot is not None, [problem.one_line() for problem in before.problems]
     assert old in UNLISTED
     config.write_text(UNLISTED.replace(old, new), encoding="utf-8")
-    after = build(config, before=InForce(before.table, before.snapshot))
+    after = build(config, before=before)
     assert not after.problems, [problem.one_line() for problem in after.problems]
     assert after.widens
 
@@ -390,11 +390,11 @@ def test_what_is_not_listed_and_what_is_turned_off_widens(tmp_path: Path, old: s
 def test_a_value_of_another_type_is_a_change(tmp_path: Path) -> None:
     built = edited(tmp_path, ("[models.two]", "[models.one.params]\nseed = 1\n[models.two]"))
     assert built.snapshot is not None
-    again = build(tmp_path / "agent.toml", before=InForce(built.table, built.snapshot))
+    again = build(tmp_path / "agent.toml", before=built)
     assert again.snapshot is None, "nothing changed"
     config = tmp_path / "agent.toml"
     config.write_text(config.read_text(encoding="utf-8").replace("seed = 1", "seed = true"), encoding="utf-8")
-    assert build(config, before=InForce(built.table, built.snapshot)).snapshot is not None
+    assert build(config, before=built).snapshot is not None
 
 
 def test_a_prompt_that_is_read_from_elsewhere_is_something_to_ask_about(tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def test_a_prompt_that_is_read_from_elsewhere_is_something_to_ask_about(tmp_path
 
     def changed(file: str) -> Built:
         config.write_text(START.replace('"Be kind."', f'{{ file = "{file}" }}'), encoding="utf-8")
-        return build(config, before=InForce(before.table, before.snapshot, reading=before.reading))
+        return build(config, before=before)
 
     assert not changed("prompt.md").widens
     assert changed("../secret.md").changes[0].sentence == 'the text file "../secret.md" is read from elsewhere'
@@ -432,7 +432,7 @@ def test_a_policy_that_leaves_more_widens(tmp_path: Path, monkeypatch: pytest.Mo
         first = build(config)
         assert first.snapshot is not None, [problem.one_line() for problem in first.problems]
         policy.write_text(f"schema = 1\n{after}", encoding="utf-8")
-        second = build(config, before=InForce(first.table, first.snapshot))
+        second = build(config, before=first)
         assert not second.problems, [problem.one_line() for problem in second.problems]
         return second
 
@@ -454,5 +454,5 @@ def test_that_nobody_is_asked_any_more_is_something_to_ask_about(
     before = build(config)
     assert not before.applies_widening, "only the user's own configuration may say so"
     own.write_text('schema = 1\n[reload]\nwidening = "apply"\n', encoding="utf-8")
-    after = build(config, before=InForce(before.table, before.snapshot, before.applies_widening))
+    after = build(config, before=before)
     assert [change.name for change in after.changes if change.widens] == ["reload.widening"]

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+from agentoml.config.nesting import deeper_than
 
 BLOCKS_KEPT = 65_536
 """How many blocks are remembered: more than the tables of the largest catalogs."""
@@ -110,18 +112,3 @@ def _table(path: _Path, opened: dict[_Path, dict[str, Any]]) -> dict[str, Any] |
         return None
     above[path[-1]] = opened[path] = {}
     return opened[path]
-
-
-def deeper_than(levels: int, values: Mapping[str, Any]) -> bool:
-    """Tell whether tables and lists are nested more than so many levels deep."""
-    inner: list[Any] = [values]
-    for _ in range(levels):
-        inner = [
-            item
-            for outer in inner
-            for item in (outer.values() if type(outer) is dict else outer)
-            if type(item) is dict or type(item) is list
-        ]
-        if not inner:
-            return False
-    return True

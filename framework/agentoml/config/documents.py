@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentoml.config import blocks
+from agentoml.config.nesting import deeper_than
 from agentoml.config.problems import Problem
 from agentoml.config.texts import FREE_KEYS, TEXT_KEYS
 
@@ -43,16 +43,19 @@ def _read(content: bytes) -> Document:
     source = content.decode()
     faults: tuple[Fault, ...] = ()
     readable = source
-    by_blocks = blocks.loads(source, DEEPEST) if len(content) >= LONG else None
-    if by_blocks is not None:
-        return Document(source, readable, by_blocks)
+    if len(content) >= LONG:
+        from agentoml.config import blocks
+
+        by_blocks = blocks.loads(source, DEEPEST)
+        if by_blocks is not None:
+            return Document(source, readable, by_blocks)
     try:
         values = tomllib.loads(source)
     except (ValueError, RecursionError):
         from agentoml.config.diagnostics.syntax import recover
 
         values, readable, faults = recover(source)
-    if blocks.deeper_than(DEEPEST, values):
+    if deeper_than(DEEPEST, values):
         too_deep = Problem("AGT015", f"values are nested more than {DEEPEST} deep", line=1, column=1)
         return Document(source, readable, {}, faults, (too_deep,))
     return Document(source, readable, values, faults)

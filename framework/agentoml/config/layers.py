@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from agentoml import assets
 from agentoml.config.documents import document, text_files
 from agentoml.config.layering.directories import own_folder
-from agentoml.config.layering.files import absolute, beside, content_of, real, similar, text_of, unreadable
+from agentoml.config.layering.files import (
+    absolute,
+    beside,
+    configuration_file,
+    content_of,
+    real,
+    similar,
+    text_of,
+    unreadable,
+)
 from agentoml.config.layering.projects import FILES, is_within, project_file, project_root
 from agentoml.config.problems import Problem, Related, did_you_mean, quoted
 from agentoml.config.texts import CatalogText, Layer, Text
@@ -136,16 +145,11 @@ def _preset(name: str) -> Path | None:
 
 
 def _file_of(name: str | Path | None) -> tuple[Path, ...]:
-    return () if name is None or str(name).startswith(PRESET) else (_configuration(absolute(str(name))),)
+    return () if name is None or str(name).startswith(PRESET) else (configuration_file(absolute(str(name))),)
 
 
 def _is_same(name: str | Path, own: Path) -> bool:
     return os.path.lexists(own) and any(real(file) == real(own) for file in _file_of(name))
-
-
-def _configuration(path: Path) -> Path:
-    """Return the file of a configuration: of a directory its agent.toml."""
-    return path / "agent.toml" if os.path.isdir(path) else path  # noqa: PTH112 - never fails
 
 
 class _Target(NamedTuple):
@@ -183,7 +187,7 @@ class _Reader:
     def layer(self, name: str, layer: Layer, root: Path | None = None) -> None:
         """Add a file, or the agent.toml of a directory, and what it extends. `root`: of the project it is in."""
         preset = _preset(name)
-        path = preset or _configuration(absolute(name))
+        path = preset or configuration_file(absolute(name))
         called = name if preset or path == absolute(name) else beside(f"{name}/", path.name)
         if called != name and not os.path.lexists(path):
             self.look_for(path.parent)  # a file may come in the place of an empty directory
@@ -237,7 +241,7 @@ class _Reader:
         if target.startswith(PRESET):
             return _unknown_preset(target) or _Target(target, _preset(target) or Path(), None)
         if not _is_elsewhere(target):
-            there = _configuration(absolute(beside(str(text.path or ""), target)))
+            there = configuration_file(absolute(beside(str(text.path or ""), target)))
             called = _called(text, target, there, root)
             return _Target(called, there, root) if root is None or is_within(there, root) else _outside(called)
         from agentoml.config.layering.sources import fetched, in_package

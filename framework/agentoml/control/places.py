@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from agentoml.config.layering.files import configuration_file, real
 from agentoml.config.layers import own_config
 
 SUFFIX = ".sock"
@@ -32,8 +33,7 @@ def mark_of(config: str | Path | None) -> str:
 
 def file_of(config: str | Path | None) -> str:
     """Return the file behind a configuration: of a directory its agent.toml, of None the user's own."""
-    path = config if config is not None else own_config()
-    return os.path.realpath(Path(path, "agent.toml") if os.path.isdir(path) else path)  # noqa: PTH112 - never fails
+    return str(real(configuration_file(Path(config) if config is not None else own_config())))
 
 
 def folders() -> tuple[Path, ...]:

@@ -45,28 +45,10 @@ NOTHING_READ = Reading((), ())
 
 
 @frozen
-class InForce:
-    """What is in force while other files are built: they may say the same, or else are compared with it."""
-
-    table: Mapping[str, Any] | None = None
-    snapshot: Snapshot | None = None
-    applies_widening: bool = False
-    linked: Linked | None = None
-    reading: Reading = NOTHING_READ
-
-    @property
-    def structured(self) -> Structured | None:
-        """What is in force before names were linked; it is not worked out again where it is said again."""
-        return None if self.table is None or self.linked is None else Structured(self.table, self.linked.config)
-
-
-NOTHING_YET = InForce()
-
-
-@frozen
 class Built:
     """What the files give. `table` is what all of them say together; `snapshot` is None where `table` is in force
-    already, or where there are `problems`. `changes` compare it with what is in force, what widens first.
+    already, or where there are `problems`. `changes` compare it with what is in force, what widens first. `linked` is
+    what it was compiled from: what the next files say again is not worked out again.
 
     `applies_widening`: the user's own file says that nobody needs to be asked. `seen` is from before they were read.
     """
@@ -85,10 +67,19 @@ class Built:
         """Whether more is allowed, run, reached or handed out than by what is in force."""
         return any(change.widens for change in self.changes)
 
+    @property
+    def structured(self) -> Structured | None:
+        """What it was before names were linked."""
+        return None if self.table is None or self.linked is None else Structured(self.table, self.linked.config)
 
-def build(config: layers.Configuration, files: tuple[Path, ...] = (), before: InForce = NOTHING_YET) -> Built:
+
+NOTHING_YET = Built()
+
+
+def build(config: layers.Configuration, files: tuple[Path, ...] = (), before: Built = NOTHING_YET) -> Built:
     """Read the files of `config` and compile them. Never raises: a fault of ours is a problem too.
 
+    `before` is what is in force: the files may say the same, or else are compared with it.
     `files` are those that are likely to be read: marked before they are, so that a change meanwhile is noticed.
     """
     seen = fingerprint(files)
@@ -115,7 +106,7 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def build_reading(reading: Reading, before: InForce = NOTHING_YET) -> Built:
+def build_reading(reading: Reading, before: Built = NOTHING_YET) -> Built:
     """Compile what was read; where it says what is in force, compile nothing."""
     merged = merge.merge(parse.parse_all(reading))
     table, applies_widening = merged.everything, _applies_widening(merged)

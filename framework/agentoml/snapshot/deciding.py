@@ -11,7 +11,7 @@ from agentoml.config.globs import selects
 from agentoml.snapshot.linking.wiring import edges
 from agentoml.snapshot.patches import MODEL
 from agentoml.snapshot.snapshot import MODEL_IN_FORCE, CatalogModel, Option, Snapshot, Value
-from agentoml.snapshot.widening import all_values, grants_something
+from agentoml.snapshot.widening import all_values, grants_something, reordered
 
 Place = tuple[str, str]
 Entries = Mapping[tuple[str, ...], frozenset[str]]
@@ -58,7 +58,7 @@ def folds_anew(before: Snapshot, after: Snapshot) -> bool:
     """
     was, now = _both_deciding(before, after)
     both = was.keys() & now.keys()
-    return [name for name in before.options if name in both] != [name for name in after.options if name in both]
+    return reordered((name for name in before.options if name in both), after.options)
 
 
 def chooses_anew(was: Sequence[Choice], now: Sequence[Choice], before: Snapshot, after: Snapshot) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar
 
 import attrs
@@ -138,7 +138,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _tool_kinds(before: Mapping[str, ToolKind], after: Mapping[str, ToolKind]) -> Iterator[Change]:
     """Yield tools that are of another kind: rules and kinds of sets judge them by it, and by their paths."""
-    if _reordered(before, after):
+    if widening.reordered(before, after):
         yield Change("permissions", "tool_kinds", "changed", "the order of [tool_kinds] changed", widens=True)
     for name, what, was, now in _pairs(before, after):
         judged = [(one.kind, one.locations) if one else None for one in (was, now)]
@@ -162,18 +162,12 @@ def _options(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         if what != "changed" or fields:
             yield Change("options", name, what, _sentence("option", name, what, fields))
         yield from _values(was, now, before, after)
-        if was is not None and now is not None and _reordered(was.values, now.values):
+        if was is not None and now is not None and widening.reordered(was.values, now.values):
             area, kind = ("modes", "the modes") if name == MODE else ("options", f"the values of {quoted(name)}")
             yield Change(area, name, "changed", f"{kind} stand in another order")
-    other_fold = _reordered(before.options, after.options) and folds_anew(before, after)
-    if other_fold or _reordered(before.display, after.display):
+    other_fold = widening.reordered(before.options, after.options) and folds_anew(before, after)
+    if other_fold or widening.reordered(before.display, after.display):
         yield Change("options", "options", "changed", "the options stand in another order", other_fold)
-
-
-def _reordered(before: Iterable[str], after: Iterable[str]) -> bool:
-    """Tell whether what is on both sides stands in another order."""
-    old, new = dict.fromkeys(before), dict.fromkeys(after)
-    return [name for name in old if name in new] != [name for name in new if name in old]
 
 
 def _values(was: Option | None, now: Option | None, before: Snapshot, after: Snapshot) -> Iterator[Change]:

@@ -21,7 +21,7 @@ from agentoml.config.merge import says_the_same
 from agentoml.config.problems import Problem
 from agentoml.config.trust import Project
 from agentoml.snapshot import last_good
-from agentoml.snapshot.build import Built, InForce, build, build_kept, build_reading
+from agentoml.snapshot.build import Built, build, build_kept, build_reading
 from agentoml.snapshot.diff import Change
 from agentoml.snapshot.fingerprint import Fingerprint, fingerprint, settles_in
 from agentoml.snapshot.snapshot import Snapshot
@@ -178,9 +178,8 @@ class Store:
                 await asyncio.wait_for(self._keeping, WRITE_SECONDS)
 
     @property
-    def _before(self) -> InForce:
-        in_force = self._in_force
-        return InForce(in_force.table, self.current, in_force.applies_widening, in_force.linked, in_force.reading)
+    def _before(self) -> Built:
+        return evolve(self._in_force, snapshot=self.current)
 
     async def _attempt(self, trigger: Trigger) -> Record:
         async with self._one_at_a_time:

@@ -72,6 +72,12 @@ def ceiling_is_looser(before: Ceiling, after: Ceiling) -> bool:
     return any(ready.name not in now or set_is_looser(ready, now[ready.name]) for ready in before.sets)
 
 
+def reordered(before: Iterable[str], after: Iterable[str]) -> bool:
+    """Tell whether what is on both sides stands in another order."""
+    old, new = dict.fromkeys(before), dict.fromkeys(after)
+    return [name for name in old if name in new] != [name for name in new if name in old]
+
+
 def said(ready: ReadySet) -> Iterator[Action]:
     """Yield every verdict that a set may give."""
     yield from (rule.action for rule in ready.rules)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from agentoml.config.problems import Problem, closest
 
+USUAL = "agent.toml"
+"""What the file of a configuration is called in its directory."""
+
 LARGEST = 32 * 1024 * 1024
 
 
@@ -19,6 +22,11 @@ def absolute(name: str) -> Path:
 def beside(file: str, name: str) -> str:
     """Return what a file calls `name`: relative names count from the file that writes them (L9)."""
     return os.path.normpath(os.path.join(os.path.dirname(file), os.path.expanduser(name)))  # noqa: PTH111, PTH118, PTH120
+
+
+def configuration_file(path: Path) -> Path:
+    """Return the file of a configuration: of a directory its agent.toml."""
+    return path / USUAL if os.path.isdir(path) else path  # noqa: PTH112 - never fails
 
 
 def real(path: Path) -> Path:

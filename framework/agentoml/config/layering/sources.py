@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentoml.config.layering.directories import own_folder
-from agentoml.config.layering.files import content_of, real
+from agentoml.config.layering.files import USUAL, configuration_file, content_of, real
 from agentoml.config.problems import Problem, quoted
 
 LOCK = "agentoml.lock"
-USUAL = "agent.toml"
 """What is meant of a package or of what was fetched where no file is named."""
 
 
@@ -78,8 +77,7 @@ def _not_here(message: str, config: str) -> Problem:
 
 
 def _within(folder: Path, rest: str, prefix: str) -> Found | Problem:
-    file = folder / (rest or USUAL)
-    file = file / USUAL if os.path.isdir(file) else file  # noqa: PTH112 - never fails
+    file = configuration_file(folder / (rest or USUAL))
     if not real(file).is_relative_to(real(folder)):
         return Problem("AGT309", f"{quoted(rest)} lies elsewhere", hint="name a file in it")
     return Found(prefix + os.path.relpath(file, folder), file, folder)
