@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable
 from typing import Any
@@ -116,3 +118,14 @@ def test_what_an_edit_left_as_it_was_is_the_same_object() -> None:
     assert before is not None and after is not None
     assert after["models"]["b"] is before["models"]["b"]
     assert after["models"]["a"] == {"id": "new"}
+
+
+def test_a_configuration_of_usual_length_is_read_without_it() -> None:
+    code = (
+        "import sys\n"
+        "from agentoml.config import layers, merge, parse\n"
+        "merge.merge(parse.parse_all(layers.read('preset:offline')))\n"
+        "print('agentoml.config.blocks' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
